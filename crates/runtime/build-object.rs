@@ -1,14 +1,12 @@
-// How the runtime becomes the one object file that is linked into programs.
-// Included by the build script of the driver crate, which embeds the object,
-// and by the runtime's own tests.
+// How the runtime becomes the one object file that is linked into programs. Included by the build script of
+// the driver crate, which embeds the object, and by the runtime's own tests.
 //
-// The archive of a `staticlib` would clash with whatever else a program links:
-// it defines hundreds of symbols. So the crate is compiled whole (one unit, link
-// time optimisation, no unwinding), its members are linked to one relocatable
-// object, and all symbols but the hooks become local.
+// The archive of a `staticlib` would conflict with other archives that a program links: it defines hundreds
+// of symbols. So the crate is compiled whole (one unit, link time optimisation, no unwinding), its members
+// are linked to one relocatable object, and all symbols but the hooks become local.
 
-/// Functions of the C library that the object defines weakly, to see what libraries put out and take in,
-/// and to show programs the signals' handlers without the runtime's.
+/// Functions of the C library that the object defines weakly, to see what libraries read and write, and to
+/// show programs the dispositions of signals without the runtime's handlers.
 const WEAK_FUNCTIONS: [&str; 13] = [
     "fwrite", "fputs", "putc", "fputc", "write", "writev", "fread", "fgets", "getc", "fgetc", "ungetc",
     "read", "signal",
@@ -59,7 +57,7 @@ pub fn build_runtime_object(
     let archive = target.join("release/librelapse_runtime.a");
     let whole = out.join("relapse_runtime.whole.o");
     let object = out.join("relapse_runtime.o");
-    // Members are pulled in by need: the hooks first, then what they use.
+    // Members are linked on demand: the hooks first, then what they use.
     run(Command::new(llvm.join("bin/ld.lld"))
         .args(["-r", "-u", "__relapse_register", "-u", "__relapse_miss", "-o"])
         .arg(&whole)

@@ -1,5 +1,5 @@
-//! Memory functions of our own. Those of the C library may have been replaced
-//! by the program, even by instrumented code.
+//! Memory functions of the runtime's own. The program may have replaced those of the C library, even by
+//! instrumented code.
 
 use core::arch::asm;
 use core::arch::x86_64::{
@@ -12,8 +12,8 @@ use core::arch::x86_64::{
 /// `len` bytes at `from` are readable and `len` bytes at `to` are writable; they may overlap.
 #[inline]
 pub unsafe fn copy(to: *mut u8, from: *const u8, len: usize) {
-    // SAFETY: each helper needs the two ranges that the caller vouches for. `forward` gets them
-    // only if `to` does not lie inside the source, where it would overwrite bytes still to be read.
+    // SAFETY: each helper needs the two valid ranges that the caller guarantees. `forward` gets them only if
+    // `to` does not lie inside the source, where it would overwrite bytes still to be read.
     unsafe {
         if len <= 32 {
             small(to, from, len);
@@ -34,7 +34,7 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, len: usize) {
 unsafe fn small(to: *mut u8, from: *const u8, len: usize) {
     // SAFETY: each arm of the `match` takes a type that is at most `len` bytes wide and at least
     // half of `len`, so the first and the last of that type lie within the caller's ranges and
-    // cover them. No access assumes an alignment.
+    // together access all of them. No access assumes an alignment.
     unsafe {
         macro_rules! both_ends {
             ($ty:ty) => {{
@@ -56,8 +56,8 @@ unsafe fn small(to: *mut u8, from: *const u8, len: usize) {
     }
 }
 
-/// More than 32 bytes. Assembly, since the compiler would make a call of
-/// `memcpy` out of a loop. Up to 256 bytes the string instruction does not pay.
+/// Copies more than 32 bytes. Uses assembly because the compiler would turn a loop into a call of `memcpy`.
+/// Up to 256 bytes the string instruction is slower than the loop.
 ///
 /// # Safety
 /// As for [`copy`], with `len` more than 32 and `to` not inside the source.
@@ -94,9 +94,8 @@ unsafe fn forward(to: *mut u8, from: *const u8, len: usize) {
 /// # Safety
 /// As for [`copy`].
 unsafe fn backward(to: *mut u8, from: *const u8, len: usize) {
-    // SAFETY: moves exactly the `len` bytes of the caller's ranges and clears the direction flag
-    // again, as the ABI wants it. A signal in between is no matter: the kernel clears the flag for
-    // the handler.
+    // SAFETY: moves exactly the `len` bytes of the caller's ranges and clears the direction flag again, as
+    // the ABI requires. A signal in between does no harm: the kernel clears the flag for the handler.
     unsafe {
         let last = len.wrapping_sub(1);
         asm!("std", "rep movsb", "cld", inout("rcx") len => _, inout("rdi") to.wrapping_add(last) => _,
@@ -121,12 +120,12 @@ pub unsafe fn fill(to: *mut u8, byte: u8, len: usize) {
 /// Index of the first byte at which two ranges differ, or `len`.
 ///
 /// # Safety
-/// `len` bytes at `a` and at `b` are readable. Another thread may write there meanwhile; the
-/// result then tells of some moment in between.
+/// `len` bytes at `a` and at `b` are readable. If another thread writes to them during the comparison, the
+/// result holds for some moment in between.
 #[inline]
 pub unsafe fn first_difference(a: *const u8, b: *const u8, len: usize) -> usize {
-    // SAFETY: every access ends at or before `len` by the loop's condition, within what the caller
-    // vouches for, and none assumes an alignment.
+    // SAFETY: every access ends at or before `len` by the loop's condition, within the ranges that the caller
+    // guarantees, and none assumes an alignment.
     unsafe {
         let mut i = 0;
         while i + 16 <= len {
@@ -145,8 +144,8 @@ pub unsafe fn first_difference(a: *const u8, b: *const u8, len: usize) -> usize 
     }
 }
 
-/// Distance to the first `byte`, at most `limit`. Reads no page beyond the one
-/// with the last byte looked at.
+/// Distance to the first `byte`, at most `limit`. Reads no page beyond the one that contains the last byte
+/// examined.
 ///
 /// # Safety
 /// The bytes at `at` are readable up to the first `byte`, or for `limit` bytes if there is none.
@@ -155,10 +154,10 @@ pub unsafe fn find(at: *const u8, byte: u8, limit: usize) -> Option<usize> {
     if limit == 0 {
         return None;
     }
-    // SAFETY: each load takes an aligned block of 16 bytes, which lies within one page, and the
-    // block has at least one byte that the caller says is readable: the first has `at`, and the
-    // loop goes on to the next only if the byte was not found and `limit` is not reached. So the
-    // page is mapped, and what the load sees before `at` or beyond the end is masked or ignored.
+    // SAFETY: each load reads an aligned block of 16 bytes, which lies within one page, and the block
+    // contains at least one byte that the caller guarantees to be readable: the first block contains `at`,
+    // and the loop continues with the next only if the byte was not found and `limit` is not reached. So the
+    // page is mapped, and bytes before `at` or beyond the end are masked or ignored.
     unsafe {
         let wanted = _mm_set1_epi8(byte.cast_signed());
         let skip = at as usize & 15;
@@ -187,26 +186,26 @@ pub unsafe fn find(at: *const u8, byte: u8, limit: usize) -> Option<usize> {
 /// `at` is a string that ends with NUL.
 #[inline]
 pub unsafe fn string_len(at: *const u8) -> usize {
-    // SAFETY: the string is readable up to its NUL, which is what `find` looks for.
+    // SAFETY: the string is readable up to its NUL, as `find` requires.
     unsafe { find(at, 0, usize::MAX / 4).unwrap_or(0) }
 }
 
 /// A string as a slice, without its NUL.
 ///
 /// # Safety
-/// `at` is a string that ends with NUL, and nobody changes or frees it during `'a`.
+/// `at` is a string that ends with NUL, and it is neither changed nor freed during `'a`.
 pub unsafe fn string<'a>(at: *const u8) -> &'a [u8] {
-    // SAFETY: the string is readable up to its NUL and stays as it is during `'a`, says the caller.
+    // SAFETY: the caller guarantees that the string is readable up to its NUL and unchanged during `'a`.
     unsafe { core::slice::from_raw_parts(at, string_len(at)) }
 }
 
-/// Compiled code calls these by name; in the archive they are bound to it.
+/// Compiled code calls these by name; inside the archive the linker binds those calls here.
 #[cfg(feature = "staticlib")]
 mod named {
     #[unsafe(no_mangle)]
     unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, len: usize) -> *mut u8 {
-        // SAFETY: the compiler calls `memcpy` with ranges that are valid and, more than `copy`
-        // asks for, apart.
+        // SAFETY: the compiler calls `memcpy` with valid ranges that do not overlap, which is more than
+        // `copy` requires.
         unsafe { super::copy(to, from, len) };
         to
     }
@@ -227,8 +226,8 @@ mod named {
 
     #[unsafe(no_mangle)]
     unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, len: usize) -> i32 {
-        // SAFETY: `memcmp` is called with `len` readable bytes at both places, and `i` is an index
-        // of one of them where it is not `len`.
+        // SAFETY: `memcmp` is called with `len` readable bytes at both addresses, and `i` is a valid index
+        // unless it is `len`.
         unsafe {
             let i = super::first_difference(a, b, len);
             if i == len { 0 } else { i32::from(*a.add(i)) - i32::from(*b.add(i)) }

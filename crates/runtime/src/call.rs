@@ -1,5 +1,5 @@
-//! One call into code that is not instrumented, and the ranges of memory that
-//! the table of externals names in terms of its arguments and result.
+//! One call into code that is not instrumented, and the ranges of memory that the table of externals names in
+//! terms of its arguments and result.
 
 use crate::bytes;
 use crate::context::Context;
@@ -11,8 +11,8 @@ unsafe extern "C" {
     fn __errno_location() -> *mut i32;
 }
 
-/// One call: what was passed and what came back. Made by [`Call::new`] only, so it tells of a
-/// real call: that is why its pointers can be followed as the table of externals says.
+/// One call: its arguments and its result. Only [`Call::new`] makes one, so it always describes a real call,
+/// and its pointers can be followed as the table of externals specifies.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     pub at: At,
@@ -23,12 +23,11 @@ pub struct Call<'a> {
 
 impl Call<'_> {
     /// # Safety
-    /// `desc` is the compiler's descriptor of a call that is about to be made or has just returned,
-    /// and `args` its arguments: one slot or more for each entry of `desc.kinds`, which stay
-    /// during `'a`.
+    /// `desc` is the compiler's descriptor of a call that is about to be made or has just returned, and
+    /// `args` its arguments: one slot or more for each entry of `desc.kinds`, which stay valid during `'a`.
     pub unsafe fn new<'a>(ctx: &Context, desc: &'a CallDesc, args: *const u64, ret: u64) -> Call<'a> {
-        // SAFETY: the compiler emits `kinds` with `args` entries and `module` beside them in one
-        // descriptor; the array at `args` has the slots of these kinds, says the caller.
+        // SAFETY: the compiler emits `kinds` with `args` entries and `module` beside them in one descriptor;
+        // the caller guarantees that the array at `args` has the slots of these kinds.
         unsafe {
             let slots = if desc.args == 0 || args.is_null() {
                 0
@@ -54,8 +53,8 @@ impl Call<'_> {
     /// A range's address and length.
     ///
     /// # Safety
-    /// `range` belongs to the function that was called. Where it applies only behind the call, or
-    /// speaks of the result, the call has returned.
+    /// `range` belongs to the function that was called. If it applies only after the call, or depends on the
+    /// result, the call has returned.
     pub unsafe fn range(&self, range: &Range) -> Option<(u64, u64)> {
         let applies = match range.when {
             When::Always => true,
@@ -67,9 +66,9 @@ impl Call<'_> {
         if !applies {
             return None;
         }
-        // SAFETY: the table names only memory that the function itself reads or writes when the
-        // condition above holds: pointers behind pointers, strings up to their NUL, lengths that
-        // were passed by address. Null is looked at first. `errno` is the thread's own.
+        // SAFETY: the table names only memory that the function itself reads or writes when the condition
+        // above holds: pointers behind pointers, strings up to their NUL, lengths that were passed by
+        // address. Null is checked first. `errno` is the thread's own.
         unsafe {
             let address = match range.place {
                 Place::Arg(slot) => self.arg(slot),
@@ -103,7 +102,7 @@ impl Call<'_> {
                 Len::WStr => wide_extent(at, u64::MAX >> 2),
                 Len::At32(slot) if self.arg(slot) != 0 => u64::from(*(self.arg(slot) as *const u32)),
                 Len::At32(_) => 0,
-                // Handled by those who look for them.
+                // The array itself; callers handle the buffers by `buffers`.
                 Len::Iovec(slot) => self.arg(slot).saturating_mul(16),
                 Len::Strings => strings_extent(at),
                 Len::Dirent => u64::from(at.add(16).cast::<u16>().read_unaligned()),
@@ -114,18 +113,18 @@ impl Call<'_> {
         }
     }
 
-    /// Where the offset of the virtual base stands of the stream of C++ in a slot.
+    /// Address of the offset of the virtual base, for the C++ stream in a slot.
     ///
     /// # Safety
     /// The slot is null or points to an object with a virtual base.
     pub unsafe fn virtual_base(&self, slot: u8) -> Option<u64> {
-        // SAFETY: such an object begins with the pointer to its virtual table, says the caller; the offset of its
-        // first virtual base stands three words before that.
+        // SAFETY: the caller guarantees such an object. It begins with the pointer to its virtual table; the
+        // offset of its first virtual base is stored three words before the table.
         (self.arg(slot) != 0).then(|| unsafe { *(self.arg(slot) as *const u64) - 24 })
     }
 
-    /// The buffers of an `iovec` array, filled one after the other by the
-    /// result's bytes.
+    /// The buffers of an `iovec` array that the call filled or read, in order, limited to the bytes that its
+    /// result reports.
     ///
     /// # Safety
     /// `range` belongs to the function that was called, and the call has returned.
@@ -139,8 +138,8 @@ impl Call<'_> {
             if left == 0 || array.is_null() {
                 return None;
             }
-            // SAFETY: the function has read `count` entries of this array, or it would have failed
-            // and `left` would be 0; reads of ours stop where the bytes it moved do.
+            // SAFETY: the function has read `count` entries of this array, or it would have failed and `left`
+            // would be 0; this loop stops at the last buffer from which or to which bytes were moved.
             let [base, len] = unsafe { *array.add(i) };
             let n = len.min(left);
             left -= n;
@@ -154,7 +153,7 @@ impl Call<'_> {
 /// # Safety
 /// The string at `at` is readable up to its NUL or for `limit` bytes.
 pub unsafe fn string_extent(at: *const u8, limit: u64) -> u64 {
-    // SAFETY: this is what `find` asks for.
+    // SAFETY: `find` has the same requirement.
     unsafe { bytes::find(at, 0, limit as usize).map_or(limit, |i| i as u64 + 1) }
 }
 

@@ -1,18 +1,18 @@
-//! What a `scanf` took from its stream.
+//! Which bytes a `scanf` took from its stream.
 //!
-//! It leaves the bytes nowhere in the program, and not always in the stream's buffer: that
-//! is filled again on the way, and counts as empty once the end of the input was met. So
-//! the bytes that wait in the buffer are noted before the call. Behind it, what was taken
-//! is put together in a place of our own, which replay then knows:
+//! The call leaves these bytes nowhere in the program, and not always in the stream's buffer: the buffer is
+//! refilled during the call, and counts as empty once the end of input was reached. So the unread bytes of
+//! the buffer are saved before the call. After it, the bytes taken are assembled in memory of the runtime,
+//! which replay then knows:
 //!
 //! ```text
 //!   before:   "12 3|"          noted: 12 3
-//!   behind:   "45\n678..."     at 45: taken were the noted ones and two of the next
+//!   after:    "45\n678..."     position after 45: the call took the noted bytes and two of the next
 //! ```
 //!
-//! A file that can seek says how far it was read, and its bytes can be read once more. Of
-//! a pipe we see one filling of the buffer; if there were more before its end, nobody can
-//! say what was taken, and no bytes are shown.
+//! For a file that can seek, its position gives the number of bytes taken, and they can be read again. For a
+//! pipe, only one refill of the buffer is visible; if there were more before the end of input, the bytes
+//! cannot be determined, and none are shown.
 
 use crate::context::Context;
 use crate::io;
@@ -27,15 +27,15 @@ unsafe extern "C" {
 
 /// More bytes than this in one call are not shown.
 const CAPACITY: usize = 64 << 10;
-/// So much of the buffer's beginning is looked at to see whether it was filled again.
+/// Number of bytes at the start of the buffer that are compared to detect a refill.
 const BEGINNING: usize = 16;
-/// Flags of a `FILE`: it has no buffer; it has met its end.
+/// Flags of a `FILE`: it has no buffer; it has reached the end of input.
 const UNBUFFERED: i32 = 0x2;
 const EOF_SEEN: i32 = 0x10;
 /// The stream cannot seek.
 const NOWHERE: u64 = u64::MAX;
 
-/// A thread's notes; the memory begins as zeros.
+/// A thread's saved bytes; the memory starts as zeros.
 #[repr(C)]
 pub struct Note {
     /// The stream; 0 if nothing is noted.
@@ -43,28 +43,27 @@ pub struct Note {
     position: u64,
     base: u64,
     end: u64,
-    /// Bytes that waited in the buffer; of those, `bytes` has as many as fit.
+    /// Unread bytes in the buffer; `bytes` contains as many of them as fit.
     unread: u64,
     beginning: [u8; BEGINNING],
     bytes: [u8; CAPACITY],
 }
 
-/// Bytes that a call took: how many, and where they are (0: nowhere).
+/// Bytes that a call took: their number and their address (0: not available).
 pub struct Taken {
     pub length: u64,
     pub address: u64,
 }
 
-/// Fills the buffer of a pipe, as the call would do first: afterwards one cannot tell how
-/// much there was. No context is in use meanwhile, for this may wait, and whoever waits
-/// may be interrupted.
+/// Fills the buffer of a pipe, as the call would do first; after the call, the number of bytes in that
+/// filling can no longer be determined. No context is in use here, because this may block, and a blocked
+/// thread may be interrupted by a signal.
 ///
 /// # Safety
 /// `file` is an open stream, `format` null or a C string.
 pub unsafe fn fill(file: u64, format: *const u8) {
-    // SAFETY: the stream is open, says the caller, and the program is about to read from it. Its
-    // lock is held while the C library fills the buffer, as `__underflow` asks for. `errno` is this
-    // thread's.
+    // SAFETY: the caller guarantees an open stream, and the program is about to read from it. Its lock is
+    // held while the C library fills the buffer, as `__underflow` requires. `errno` is this thread's.
     unsafe {
         if format.is_null() || *format == 0 || io::seeks(io::file_number(file)) {
             return;
@@ -88,14 +87,14 @@ unsafe fn flags(file: u64) -> i32 {
     unsafe { *(file as *const i32) }
 }
 
-/// Notes what waits in the buffer of a stream.
+/// Saves the unread bytes in the buffer of a stream.
 ///
 /// # Safety
 /// `file` is an open stream.
 pub unsafe fn note(ctx: &mut Context, file: u64) {
-    // SAFETY: `consumed` points to memory for one `Note` that only this thread knows of; zeros are
-    // a valid one. The buffer of an open stream is readable from its beginning to its end, and the
-    // lengths are cut to what the note has room for.
+    // SAFETY: `consumed` points to memory for one `Note` that only this thread uses; zeros are a valid one.
+    // The buffer of an open stream is readable from its beginning to its end, and the lengths are limited to
+    // the capacity of the note.
     unsafe {
         if ctx.own.consumed.is_null() {
             let Some(place) = sys::reserve(size_of::<Note>() as u64) else { return };
@@ -115,14 +114,14 @@ pub unsafe fn note(ctx: &mut Context, file: u64) {
     }
 }
 
-/// What the call took since the note; nothing if there is none of this stream.
+/// The bytes that the call took since [`note`]; nothing if no note exists for this stream.
 ///
 /// # Safety
 /// `file` is an open stream.
 pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
-    // SAFETY: `consumed` is null or this thread's `Note`. The buffer of an open stream is readable
-    // from its beginning to where reading goes on; it is copied behind the noted bytes only if
-    // `noted + more` is at most the note's capacity.
+    // SAFETY: `consumed` is null or this thread's `Note`. The buffer of an open stream is readable from its
+    // beginning to the read position; it is copied after the noted bytes only if `noted + more` is at most
+    // the note's capacity.
     unsafe {
         let note = ctx.own.consumed.as_mut()?;
         if core::mem::take(&mut note.file) != file {
@@ -134,10 +133,10 @@ pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
             let length = io::stream_now(file)?.saturating_sub(note.position);
             (length, length as usize <= CAPACITY && note.read_again(file, length))
         } else if flags(file) & UNBUFFERED != 0 {
-            // Filled again for every byte.
+            // An unbuffered stream refills for every byte.
             (noted.max(1), false)
         } else if at == end && at == base && flags(file) & EOF_SEEN != 0 {
-            // Empty again: all that waited was taken, and more if it was filled again.
+            // Empty again: all unread bytes were taken, and more if the buffer was refilled.
             (noted, note.begins_as_before(base))
         } else if (base, end) == (note.base, note.end) && end - at <= noted {
             (noted - (end - at), true)
@@ -155,30 +154,30 @@ pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
 }
 
 impl Note {
-    /// Completes the noted bytes of a file from the file itself.
+    /// Completes the noted bytes of a file by reading the rest from the file itself.
     ///
     /// # Safety
     /// `file` is an open stream.
     unsafe fn read_again(&mut self, file: u64, length: u64) -> bool {
         let kept = (self.unread as usize).min(CAPACITY).min(length as usize);
         let rest = &mut self.bytes[kept..length as usize];
-        // SAFETY: the stream is open, says the caller.
+        // SAFETY: the caller guarantees an open stream.
         let fd = unsafe { io::file_number(file) };
         rest.is_empty() || sys::read_at(fd, rest, self.position + kept as u64) == rest.len() as i64
     }
 
-    /// Whether the buffer, which begins at `base` now, begins with what was noted. A stream that
-    /// has got another buffer meanwhile has been filled again; the old one may be gone.
+    /// Whether the buffer, which now begins at `base`, begins with the noted bytes. A stream with another
+    /// buffer than before has been refilled; the old buffer may be freed.
     ///
     /// # Safety
-    /// `base` is where the buffer of the noted stream begins.
+    /// `base` is the beginning of the noted stream's buffer.
     unsafe fn begins_as_before(&self, base: u64) -> bool {
         let seen = (self.end.saturating_sub(self.base) as usize).min(BEGINNING);
         if seen > 0 && base != self.base {
             return false;
         }
-        // SAFETY: the buffer is the one that was noted, and that had at least `seen` bytes;
-        // `beginning` has room for as many.
+        // SAFETY: the buffer is the one that was noted, and that had at least `seen` bytes; `beginning` has
+        // at least that size.
         let same = unsafe { bytes::first_difference(self.base as *const u8, self.beginning.as_ptr(), seen) };
         same == seen
     }

@@ -11,21 +11,21 @@ use core::sync::atomic::{
 use recording::encode::Encoder;
 use recording::event::header;
 
-/// One page: the header of the stream's file, then the runtime's own state
-/// (readers of the file look no further than the header's fields).
+/// One page: the header of the stream's file, then the runtime's own state (readers of the file use only the
+/// header's fields).
 ///
 /// # Invariants
-/// * A context is made by `entry::new_context` and never unmapped, so a pointer to one stays valid
-///   even when its thread has ended.
-/// * Only its own thread writes to it: instrumented code, hooks, and a handler that interrupts
-///   them. A handler that runs instrumented code finds [`Own::busy`] set if a hook is at work, and
-///   goes on with a context of its own ([`Own::signal`]).
-/// * `key`, `stream`, `kind` and `thread` are set before [`publish`] and stay as they are (but in a
-///   forked child, whose only thread renews them). Other threads read these fields and no others.
+/// * A context is made by `entry::new_context` and never unmapped, so a pointer to one stays valid even when
+///   its thread has ended.
+/// * Only its own thread writes to it: instrumented code, hooks, and a handler that interrupts them. A
+///   handler that runs instrumented code while a hook is active finds [`Own::busy`] set and uses a context of
+///   its own ([`Own::signal`]).
+/// * `key`, `stream`, `kind` and `thread` are set before [`publish`] and do not change afterwards (except in
+///   a forked child, whose only thread renews them). Other threads read only these fields.
 /// * `key` is 0, or the shadow of this key is reserved (see `shadow`).
-/// * [`Own`]: `entries` has room for [`MAX_ENTRIES`]; `cursor` and `end` are null, or both lie in
-///   the window, `cursor` in front; `consumed` and `sources` are null or mapped memory of their
-///   types, for this thread only.
+/// * [`Own`]: `entries` has room for [`MAX_ENTRIES`]; `cursor` and `end` are null, or both lie in the window
+///   with `cursor` not after `end`; `consumed` and `sources` are null or mapped memory of their types, used
+///   only by this thread.
 #[repr(C, align(4096))]
 pub struct Context {
     pub key: u64,
@@ -54,9 +54,10 @@ pub struct Context {
     pub misses: u64,
     /// `pthread_self()` of the thread.
     pub thread: u64,
-    /// The process's number among all that were ever recorded.
+    /// The process's number, unique among all recorded processes.
     pub identity: u64,
-    /// Calls to code that is not instrumented, and those of them to functions nothing is known of.
+    /// Calls to code that is not instrumented, and how many of these call functions missing from the table of
+    /// externals.
     pub calls: u64,
     pub opaque: u64,
     pad2: [u64; 7],
@@ -79,8 +80,8 @@ const _: () = {
 };
 
 impl Context {
-    /// How far the thread certainly came: the time it wrote down last, at a call, a return or
-    /// a loop header.
+    /// The latest time that the thread certainly reached: the last time it stored, at a call, a return or a
+    /// loop header.
     pub fn reached(&self) -> u64 {
         self.time.max(self.ticked)
     }
@@ -90,36 +91,36 @@ impl Context {
 #[repr(C)]
 pub struct Own {
     pub encoder: Encoder,
-    /// Events are being written. Cleared for good by trouble or the end.
+    /// Events are being written. Cleared permanently by an error or at the end.
     pub logging: bool,
-    /// A hook is at work: a signal must not use this context.
+    /// A hook is active: a signal handler must not use this context.
     pub busy: bool,
     pub cursor: *mut u8,
     pub end: *mut u8,
     pub window: *mut u8,
     pub window_len: u64,
-    /// Place of the window in the file.
+    /// Offset of the window in the file.
     pub window_offset: u64,
     /// Entries from outside that have not returned.
     pub entries: *mut Entry,
     pub depth: usize,
     /// The context of signals that interrupt this one, once there was one.
     pub signal: *mut Context,
-    /// Where the fault was that the last signal came from, or 0.
+    /// Address of the fault that caused the last signal, or 0.
     pub fault: u64,
     pub last_check: u64,
-    /// What a before-hook noted for the after-hook.
+    /// What a before-hook saved for the after-hook.
     pub before_address: u64,
     pub before_len: u64,
-    /// What waited in a stream before a `scanf`, see `consumed`.
+    /// The unread bytes of a stream before a `scanf`, see `consumed`.
     pub consumed: *mut Note,
-    /// What a library has put out during the call under way, see `foreign`.
+    /// The output of a library during the current call, see `foreign`.
     #[cfg(feature = "staticlib")]
     pub foreign: *mut crate::foreign::Noted,
     /// Per descriptor: generation and source number, see `io`.
     pub sources: *mut u64,
     pub next_source: u64,
-    /// How often the thread's end has been put off.
+    /// How often the thread's end has been postponed.
     pub farewells: u32,
 }
 
@@ -153,9 +154,9 @@ pub fn next_stream() -> u32 {
     stream
 }
 
-/// Adds a context to the list in which others look for the writer of a value.
-/// When the list is full that search misses some; nothing else. Whoever finds the context there
-/// sees the fields that were set before.
+/// Adds a context to the list that is searched for the writer of a value. When the list is full, that search
+/// misses some contexts; nothing else is affected. A thread that finds the context in the list sees the
+/// fields that were set before.
 pub fn publish(ctx: *mut Context) {
     for place in &ALL {
         if place.compare_exchange(core::ptr::null_mut(), ctx, Release, Relaxed).is_ok() {
@@ -171,7 +172,7 @@ pub fn all() -> impl Iterator<Item = *mut Context> {
     ALL.iter().take(count).map(|c| c.load(Acquire)).filter(|c| !c.is_null())
 }
 
-/// In a forked child: only these streams go on.
+/// In a forked child: only these streams continue.
 pub fn forget_others(keep: impl Fn(*mut Context) -> bool) {
     for place in &ALL {
         let ctx = place.load(Acquire);
@@ -182,12 +183,12 @@ pub fn forget_others(keep: impl Fn(*mut Context) -> bool) {
 }
 
 pub const MODEL_STACK: u64 = 64 << 20;
-/// As large as the gap that the kernel keeps below the machine stack.
+/// As large as the guard gap that the kernel keeps below the machine stack.
 pub const GUARD: u64 = 1 << 20;
 
-/// How large the model stack of a thread is.
+/// Size of a thread's model stack.
 fn stack_size() -> u64 {
-    // What lives there lived on the machine stack, so its limit is a measure.
+    // Without instrumentation these locals would be on the machine stack, so its limit is the guide.
     let limit = sys::stack_limit();
     limit.clamp(MODEL_STACK, 1 << 30)
 }
@@ -201,14 +202,14 @@ pub fn new_stack() -> Option<(u64, u64)> {
     Some((at as u64 + GUARD + size - 64, size))
 }
 
-/// Gives a model stack back.
+/// Unmaps a model stack.
 ///
 /// # Safety
 /// No instrumented code runs in this context any more.
 pub unsafe fn drop_stack(ctx: &Context) {
     let base = ctx.initial_stack + 64 - ctx.stack_size - GUARD;
-    // SAFETY: `initial_stack` and `stack_size` are what `new_stack` returned, so this is the whole
-    // mapping that it made; code that used it is gone.
+    // SAFETY: `initial_stack` and `stack_size` are what `new_stack` returned, so this is the whole mapping
+    // that it made; no code uses it any more.
     unsafe { sys::unmap(base as *mut u8, ctx.stack_size + GUARD) };
 }
 

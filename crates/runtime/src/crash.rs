@@ -1,5 +1,5 @@
-//! Fatal signals: a last event, then the death the program would have died
-//! without us. The same handler makes shadow memory that is not there yet.
+//! Fatal signals: logs a last event, then lets the program die by the signal as it would have without the
+//! runtime. The same handler creates shadow memory that does not exist yet.
 
 use crate::stream::At;
 use crate::sys::{self, SigAction};
@@ -38,8 +38,8 @@ global_asm!(
     "syscall",
     ".size relapse_restorer, . - relapse_restorer",
     ".popsection",
-    // The program's calls of `signal`, and those of libraries, come here first, unless the program
-    // has one of its own.
+    // Calls of `signal` by the program and by libraries are redirected here, unless the program defines
+    // `signal` itself.
     ".pushsection .text.relapse_signal,\"ax\",@progbits",
     ".weak signal",
     ".type signal,@function",
@@ -57,12 +57,12 @@ unsafe extern "C" {
 
 const FATAL: [u32; 7] = [ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS];
 
-/// Takes the fatal signals that nobody else handles.
+/// Installs the handler for the fatal signals that have none.
 pub fn install() {
     FATAL.into_iter().for_each(take);
 }
 
-/// Takes a signal if it is fatal and nobody else handles it.
+/// Installs the handler for a signal if it is fatal and has no handler.
 fn take(signal: u32) {
     if !FATAL.contains(&signal) || sys::get_action(signal).handler != 0 {
         return;
@@ -73,20 +73,21 @@ fn take(signal: u32) {
         restorer: relapse_restorer as *const () as u64,
         mask: 0,
     };
-    // SAFETY: `handle` takes the arguments that `SA_SIGINFO` brings, and takes no locks but
-    // those that nobody interrupted can hold; the restorer makes the system call that
-    // returns from a signal. `stay_loaded` keeps both mapped.
+    // SAFETY: `handle` takes the arguments that `SA_SIGINFO` passes, and takes no lock that an interrupted
+    // thread can hold; the restorer makes the system call that returns from a signal. `stay_loaded` keeps
+    // both mapped.
     unsafe { sys::set_action(signal, &ours) };
 }
 
-/// The program has set what it wants of a signal. Where that is the default, it stays ours.
+/// The program has set the disposition of a signal. If that is the default, the runtime's handler stays.
 pub fn action_changed(signal: u64) {
     if process::is_recording() {
         take(signal as u32);
     }
 }
 
-/// `signal` for the program: it must see the default where we are, and may set it again.
+/// `signal` for the program: it must see the default disposition where the runtime's handler is installed,
+/// and may set it again.
 ///
 /// # Safety
 /// As `signal`.
@@ -98,24 +99,24 @@ pub unsafe extern "C" fn __relapse_libc_signal(signal: i32, handler: u64) -> u64
     if old == handler_address() { 0 } else { old }
 }
 
-/// The handler's address: what a program that asks must not see.
+/// The handler's address, which the program must not see when it queries the disposition.
 pub fn handler_address() -> u64 {
     handle as *const () as u64
 }
 
-/// A stack for the handler of this thread, unless it has one: the fault may be
-/// an overflow of the thread's own.
+/// Gives this thread an alternate signal stack, unless it has one: the fault may be an overflow of the
+/// thread's own stack.
 pub fn give_stack() {
     const SIZE: u64 = 64 << 10;
     if sys::get_alt_stack().flags & sys::SS_DISABLE != 0
         && let Some(at) = sys::reserve(SIZE)
     {
-        // SAFETY: the memory is new and never given back, so it stays the thread's as long as it runs.
+        // SAFETY: the memory is new and never unmapped, so it stays valid as long as the thread runs.
         unsafe { sys::set_alt_stack(&sys::AltStack { at: at as u64, flags: 0, size: SIZE }) };
     }
 }
 
-/// The kernel calls this, in the midst of whatever the thread was at.
+/// Called by the kernel, at any point of the thread's execution.
 extern "C" fn handle(signal: i32, info: *const SigInfo, _: *const u8) {
     let signal = signal.cast_unsigned();
     // SAFETY: with `SA_SIGINFO` the kernel passes a `siginfo_t`, which begins like `SigInfo`, on the
@@ -125,8 +126,8 @@ extern "C" fn handle(signal: i32, info: *const SigInfo, _: *const u8) {
     if signal == SEGV && is_fault && shadow::repair(address) {
         return;
     }
-    // SAFETY: the context is null or this thread's own. A hook may be at work on it, but goes on
-    // no more: the signal comes again, with the default action, before its next instruction.
+    // SAFETY: the context is null or this thread's own. It may have interrupted an active hook, but that hook
+    // does not resume: the signal is raised again, with the default action, before its next instruction.
     if let Some(ctx) = unsafe { tls::context().as_mut() } {
         let address = if is_fault { address } else { 0 };
         ctx.emit(At::outside(ctx.reached()), &Event::Crash { signal, address, code: i64::from(code) });
@@ -144,7 +145,7 @@ extern "C" fn handle(signal: i32, info: *const SigInfo, _: *const u8) {
         )
     };
     if !is_fault {
-        // Not repeated by returning; it stays pending until then.
+        // Returning would not repeat it; it stays pending until then.
         sys::raise(signal);
     }
 }

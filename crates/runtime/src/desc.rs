@@ -1,6 +1,6 @@
-//! The static descriptors that the compiler emits. They lie in the module's own data, so they
-//! live as long as its code does, and only [`ModuleDesc::index`] ever changes: registration sets
-//! it before other code of the module is written down.
+//! The static descriptors that the compiler emits. They lie in the module's own data, so they live as long as
+//! its code does. Only [`ModuleDesc::index`] ever changes: registration sets it before an event of other code
+//! of the module is logged.
 
 #[repr(C)]
 pub struct ModuleDesc {
@@ -57,7 +57,7 @@ pub struct VaDesc {
     pub kinds: *const u8,
 }
 
-/// One argument as a `kinds` list codes it.
+/// One argument, as encoded in a `kinds` list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Word,
@@ -77,7 +77,7 @@ impl Kind {
     }
 }
 
-/// Walks over a `kinds` list.
+/// Iterates over a `kinds` list.
 pub struct Kinds {
     at: *const u8,
     left: u32,
@@ -85,7 +85,7 @@ pub struct Kinds {
 
 impl Kinds {
     /// # Safety
-    /// `at` is null or has `count` well-formed entries, which stay for as long as the walk.
+    /// `at` is null or has `count` well-formed entries, which stay valid during the iteration.
     pub unsafe fn new(at: *const u8, count: u32) -> Kinds {
         Kinds { at, left: if at.is_null() { 0 } else { count } }
     }
@@ -99,8 +99,8 @@ impl Iterator for Kinds {
             return None;
         }
         self.left -= 1;
-        // SAFETY: `new` was told that there are so many well-formed entries, and `left` says that
-        // at least this one is still ahead; entry 5 is well-formed with eight bytes behind its code.
+        // SAFETY: by the contract of `new` there are that many well-formed entries, and `left` shows that at
+        // least this one remains; entry 5 is well-formed with eight bytes after its code.
         unsafe {
             let code = *self.at;
             self.at = self.at.add(1);

@@ -1,5 +1,5 @@
-//! From outside into instrumented code: the program's start, threads,
-//! callbacks, signal handlers; and landing after `longjmp`.
+//! Entries from uninstrumented into instrumented code: the program's start, threads, callbacks, signal
+//! handlers; and landings after `longjmp`.
 
 use crate::context::{self, Context, MAX_ENTRIES};
 use crate::desc::{FN_MAIN, FnDesc, SiteDesc};
@@ -13,13 +13,13 @@ use recording::event::{Event, Slots, header};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// What to put back into the thread-local block.
+    /// The value of `call` to restore in the thread-local block.
     call: u64,
     ctx: *mut Context,
     /// The model stack pointer at entry.
     stack: u64,
-    /// Where the machine stack pointer of the entered function was: below the code outside that
-    /// called, above all that it calls itself.
+    /// Machine stack pointer of the entered function: below the calling code outside, above all functions
+    /// that it calls itself.
     place: u64,
 }
 
@@ -38,12 +38,12 @@ impl Context {
 
     fn top(&self) -> Option<Entry> {
         let index = self.own.depth.checked_sub(1)?;
-        // SAFETY: `entries` has room for `MAX_ENTRIES`, and `index` is less; all below `depth` were
+        // SAFETY: `entries` has room for `MAX_ENTRIES`, and `index` is less; all entries below `depth` were
         // pushed.
         (index < MAX_ENTRIES).then(|| unsafe { *self.own.entries.add(index) })
     }
 
-    /// Drops entries that a jump has left behind.
+    /// Drops entries that a jump has abandoned.
     fn drop_entries(&mut self, stale: impl Fn(&Entry) -> bool) {
         while let Some(entry) = self.top()
             && stale(&entry)
@@ -52,16 +52,16 @@ impl Context {
         }
     }
 
-    /// Whether the last entry from outside was made further down the machine stack than a
-    /// function that goes on now.
+    /// Whether the last entry from outside was made further down the machine stack than a function that now
+    /// continues.
     #[inline]
     pub fn has_entry_below(&self, place: u64) -> bool {
         self.top().is_some_and(|entry| entry.place < place)
     }
 
-    /// A call to code outside has returned although code that it called back has not: an
-    /// exception or a jump came out of that, and ended in code outside. The frames between are
-    /// gone, unless they are on another stack, to which the program may come back.
+    /// A call to code outside has returned although code that it called back has not: an exception or a jump
+    /// left that code and ended in code outside. The frames between are gone, unless they are on another
+    /// stack, to which the program may return.
     pub fn unwound(&mut self, target: u64, place: u64) {
         if self.has_entry_below(place) && self.top().is_some_and(|e| !shadow::on_one_stack(e.place, place)) {
             self.refuse(b"it goes on on another stack, where recording cannot follow");
@@ -77,9 +77,9 @@ impl Context {
         }
     }
 
-    /// Code outside calls: have frames gone that were entered before? Code outside that jumps
-    /// (`longjmp` to its own `setjmp`, as test frameworks do) leaves no other trace. An entry that
-    /// is alive was made higher up on the machine stack. Returns the call under way then.
+    /// Called when code outside calls instrumented code: detects frames that were entered before and are
+    /// gone. Code outside that jumps (`longjmp` to its own `setjmp`, as test frameworks do) leaves no other
+    /// trace. A live entry is higher on the machine stack. Returns the call then in progress.
     fn jumped_over(&mut self, call: u64, place: u64) -> u64 {
         let mut under_way = call;
         let mut entries = 0;
@@ -98,23 +98,23 @@ impl Context {
         under_way
     }
 
-    /// A `returns_twice` call has returned: if again, the frames between are
-    /// gone, and with them what was entered from them. Each such entry began
-    /// with the model stack at or below this function's frame.
+    /// A `returns_twice` call has returned. If it is not the first time, the frames between are gone,
+    /// together with the entries made from them. Each such entry began with the model stack at or below this
+    /// function's frame.
     pub fn land(&mut self) {
         let stack = self.stack;
         self.drop_entries(|e| e.stack <= stack);
-        // SAFETY: null or a context of this thread's signals, which is never unmapped. The handler that
-        // used it has been left by the jump, so nobody is at work on it.
+        // SAFETY: null or a context of this thread's signals, which is never unmapped. The jump has left the
+        // handler that used it, so no hook is active on it.
         if unsafe { self.own.signal.as_ref() }.is_some_and(|s| s.own.depth > 0) {
             let address = core::mem::take(&mut self.own.fault);
             let event = Event::Interrupted { called: self.time, address };
-            // Iterations of a loop that were not written down with a call are over.
+            // Loop iterations since the last call are complete; their ticks count.
             self.time = self.reached();
             self.emit(At::outside(self.time), &event);
         }
         let mut inner = self.own.signal;
-        // SAFETY: as above, for the signals that interrupted handlers too: each has its own context.
+        // SAFETY: as above, also for signals that interrupted handlers: each has its own context.
         while let Some(signal) = unsafe { inner.as_mut() } {
             signal.own.depth = 0;
             signal.own.busy = false;
@@ -126,17 +126,15 @@ impl Context {
     }
 }
 
-/// An exception has come out of a call, and a handler of the caller begins: the frames
-/// between are gone.
+/// An exception has left a call, and a handler of the caller begins: the frames between are gone.
 ///
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_land(ctx: *mut Context, desc: *const SiteDesc, slots: *const u64) {
     let tls = tls::tls();
-    // SAFETY: the compiler passes the context of the function that goes on, which is this thread's,
-    // a static descriptor, and two slots on the machine stack. `busy` keeps a handler from using the
-    // context.
+    // SAFETY: the compiler passes the context of the continuing function, which is this thread's, a static
+    // descriptor, and two slots on the machine stack. `busy` keeps a handler from using the context.
     unsafe {
         let (ctx, desc) = (&mut *ctx, &*desc);
         ctx.own.busy = true;
@@ -151,17 +149,17 @@ pub unsafe extern "C" fn __relapse_land(ctx: *mut Context, desc: *const SiteDesc
     }
 }
 
-/// Behind the trampoline of `__relapse_enter`.
+/// Called by the trampoline of `__relapse_enter`.
 ///
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64) {
     let tls = tls::tls();
-    // SAFETY: the compiler passes a static descriptor and as many arguments as it says. The context is
-    // this thread's own. A reference to it is made only when no hook is at work on it, and `busy`
-    // then keeps handlers from doing the same. `main` gets its arguments as the kernel has laid them
-    // out, and is entered before the program has threads; if nothing was registered, so that the
-    // process starts here, this is the first instrumented code at all.
+    // SAFETY: the compiler passes a static descriptor and as many arguments as it declares. The context is
+    // this thread's own. A reference to it is made only when no hook is active on it, and `busy` then keeps
+    // handlers from making another. `main` gets its arguments as the kernel has laid them out, and is entered
+    // before the program has threads. If no module was registered, so that the process starts here, this is
+    // the first instrumented code that runs.
     unsafe {
         let call = (*tls).call;
         if (*tls).ctx.is_null() {
@@ -170,15 +168,15 @@ pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64
         }
         let ctx = (*tls).ctx;
         let desc = &*desc;
-        // A call announced to a modelled function that has not begun yet is no
-        // external call: a signal came in between.
+        // If a call to a modelled function was announced but has not begun, this is no external call: a
+        // signal arrived in between.
         let inside = call != 0 && module::known_at(call) != module::MODELLED;
         if (*ctx).own.busy || (!inside && (*ctx).own.depth > 0) {
             enter_signal(ctx, call, desc, args, place);
             return;
         }
-        // A handler that interrupted code outside is entered like any function that is called back.
-        // What the kernel passes to it lies right above its frame.
+        // A handler that interrupted code outside is entered like any callback. The kernel's arguments to it
+        // lie directly above its frame.
         let passed = |n: usize| (*args.add(n)).wrapping_sub(place) < 4096;
         if inside && desc.arg_slots >= 3 && *args == SEGV && passed(1) && passed(2) {
             show_overflow(&*ctx, desc, args);
@@ -200,20 +198,22 @@ pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64
             }
             log_enter(ctx, desc, args, call != 0);
         }
-        // Here already, not only by the caller: a signal that comes next must
-        // see that instrumented code has begun.
+        // Cleared here already, and not only by the caller: a signal that arrives next must see that
+        // instrumented code has begun.
         (*tls).call = 0;
         compiler_fence(SeqCst);
         ctx.own.busy = false;
     }
 }
 
+/// Logs the entry into a function.
+///
 /// # Safety
 /// `desc` is the compiler's descriptor of a function that is entered, and `args` has its arguments.
 unsafe fn log_enter(ctx: &mut Context, desc: &FnDesc, args: *const u64, inside: bool) {
     let count = (desc.arg_slots as usize).min(255);
-    // SAFETY: the array has `arg_slots` slots, says the caller, and lies on the machine stack, where
-    // nobody else writes. The module is loaded, as its code runs.
+    // SAFETY: the caller guarantees that the array has `arg_slots` slots. It lies on the machine stack, where
+    // no other code writes. The module is loaded, since its code runs.
     let (slots, module) = unsafe {
         let slots = if count == 0 { &[][..] } else { core::slice::from_raw_parts(args, count) };
         (slots, module::index(desc.module))
@@ -230,10 +230,10 @@ unsafe fn log_enter(ctx: &mut Context, desc: &FnDesc, args: *const u64, inside: 
 /// of the handler, and `args` has its arguments.
 unsafe fn enter_signal(interrupted: *mut Context, call: u64, desc: &FnDesc, args: *const u64, place: u64) {
     let tls = tls::tls();
-    // SAFETY: a hook that was interrupted may hold a reference to its context, so there is none here:
-    // the fields `signal` and `fault` are the handlers' to write, and of the others only the time is
-    // read. Nobody is at work on the context of signals: a handler that is would be the interrupted
-    // one, with a context of signals of its own.
+    // SAFETY: an interrupted hook may hold a reference to its context, so this code makes none: the fields
+    // `signal` and `fault` are written only by handlers, and of the others only the time is read. No code is
+    // active on the context of signals: an active handler would be the interrupted context, with a context of
+    // signals of its own.
     unsafe {
         if (*interrupted).own.signal.is_null() {
             let signal = new_context(header::KIND_SIGNAL, u64::from((*interrupted).stream));
@@ -259,14 +259,15 @@ unsafe fn enter_signal(interrupted: *mut Context, call: u64, desc: &FnDesc, args
 const SEGV: u64 = 11;
 const BUS: u64 = 7;
 
-/// Where the access was that brought a handler to run, if that is why and the handler is told.
+/// Address of the access that faulted, if a fault caused this handler to run and the handler receives its
+/// address.
 ///
 /// # Safety
 /// `desc` is the compiler's descriptor of a handler, and `args` has its arguments.
 unsafe fn fault_address(desc: &FnDesc, args: *const u64) -> u64 {
-    // SAFETY: there are at least three slots. A function that takes three arguments and is entered in
-    // the midst of other code is a handler set with `SA_SIGINFO`, to which the kernel passes the
-    // number of the signal and a `siginfo_t`.
+    // SAFETY: there are at least three slots. A function that takes three arguments and is entered
+    // asynchronously is a handler set with `SA_SIGINFO`, to which the kernel passes the number of the signal
+    // and a `siginfo_t`.
     unsafe {
         if desc.arg_slots < 3 || !matches!(*args, SEGV | BUS) {
             return 0;
@@ -277,20 +278,20 @@ unsafe fn fault_address(desc: &FnDesc, args: *const u64) -> u64 {
     }
 }
 
-/// Programs that tell a stack overflow from other faults ask where the stack is on which their locals
-/// are, and whether the fault is near its end. For them that is the model stack; the one that is
-/// full may be the machine's, or the fault is in the guard. The handler is shown an overflow of
-/// the stack that it knows.
+/// Rewrites a stack overflow for the handler. A program that distinguishes a stack overflow from other faults
+/// queries the bounds of the stack with its locals, and checks whether the fault is near its end. That stack
+/// is the model stack, but the one that overflowed may be the machine stack, or the fault is in the guard.
+/// The handler gets an overflow of the stack that it knows.
 ///
 /// # Safety
 /// `desc` is the compiler's descriptor of a handler, and `args` has its arguments.
 unsafe fn show_overflow(interrupted: &Context, desc: &FnDesc, args: *const u64) {
-    /// Further below the stack pointer no frame begins without a probe.
+    /// A frame that begins further below the stack pointer probes the stack first.
     const NEAR: u64 = 1 << 20;
-    /// Of the stack pointer in `ucontext_t`.
+    /// Offset of the stack pointer in `ucontext_t`.
     const AT_STACK_POINTER: u64 = 160;
-    // SAFETY: as above. With a fault's address there is a `siginfo_t`; behind it comes the
-    // `ucontext_t`, which the kernel always passes. Both are on the stack of the handler, writable.
+    // SAFETY: as above. A fault address implies a `siginfo_t`; after it comes the `ucontext_t`, which the
+    // kernel always passes. Both are on the stack of the handler, writable.
     unsafe {
         let fault = fault_address(desc, args);
         let (info, machine) = (*args.add(1), *args.add(2));
@@ -308,12 +309,12 @@ unsafe fn show_overflow(interrupted: &Context, desc: &FnDesc, args: *const u64) 
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_leave(_desc: *const FnDesc) {
     let tls = tls::tls();
-    // SAFETY: the context is null or this thread's own. The function that leaves is instrumented, so no
-    // hook is at work on it; contexts in entries are this thread's too.
+    // SAFETY: the context is null or this thread's own. The leaving function is instrumented, so no hook is
+    // active on it; contexts in entries are this thread's too.
     unsafe {
         let Some(ctx) = (*tls).ctx.as_mut() else { return };
         let stack = ctx.stack;
@@ -327,24 +328,24 @@ pub unsafe extern "C" fn __relapse_leave(_desc: *const FnDesc) {
     }
 }
 
-/// Makes what instrumented code needs in a thread that comes to it not by an entry.
+/// Creates the state that instrumented code needs in a thread that reaches it without an entry.
 pub fn prepare_thread() {
     if tls::context().is_null() {
         tls::set_context(new_context(header::KIND_THREAD, 0));
     }
 }
 
-/// Makes stack, shadow and stream of a thread or of its signals. `parent` is the stream of the
-/// thread that the signals interrupt.
+/// Creates stack, shadow and stream of a thread or of its signals. `parent` is the stream of the thread that
+/// the signals interrupt.
 fn new_context(kind: u32, parent: u64) -> *mut Context {
-    // A signal now would find half a context.
+    // A signal during this code would find a half-initialised context.
     let mask = sys::block_signals();
     let recorded = process::is_recording();
     let mut page = None;
     let mut stream = 0;
     if recorded {
         stream = context::next_stream();
-        // SAFETY: the header is mapped where the kernel finds room.
+        // SAFETY: the kernel chooses the address of the header.
         page = unsafe { stream::create(stream, 0) };
     }
     let made = page.is_some();
@@ -356,7 +357,7 @@ fn new_context(kind: u32, parent: u64) -> *mut Context {
         // Without a model stack the program cannot run.
         sys::abort()
     };
-    // SAFETY: the page was mapped just now, writable and as long as a context; nobody else knows of it,
+    // SAFETY: the page was mapped just now, writable and as long as a context; no other code has its address,
     // and zeros are a valid context.
     let ctx: &mut Context = unsafe { &mut *page };
     ctx.stack = stack;
@@ -384,21 +385,21 @@ fn new_context(kind: u32, parent: u64) -> *mut Context {
     page
 }
 
-/// The destructor of our thread-specific value. Other destructors may still run
-/// instrumented code, so it puts itself off to the last round.
+/// The destructor of the runtime's thread-specific value. Other destructors may still run instrumented code,
+/// so it postpones itself to the last round.
 ///
 /// # Safety
 /// Called by the C library with the context it was given.
 pub unsafe extern "C" fn thread_ends(value: *mut u8) {
     let page = value.cast::<Context>();
-    // SAFETY: the value is the context that `new_context` has stored for this thread, which runs
-    // destructors of the C library now: no hook is at work on it.
+    // SAFETY: the value is the context that `new_context` has stored for this thread. The C library is
+    // running the thread's destructors, so no hook is active on it.
     let Some(ctx) = (unsafe { page.as_mut() }) else { return };
     ctx.own.farewells += 1;
     if ctx.own.farewells < 4
         && let Some(key) = process::thread_key()
     {
-        // SAFETY: the key is from `pthread_key_create` and not deleted; the value is what it was.
+        // SAFETY: the key is from `pthread_key_create` and not deleted; the value is unchanged.
         unsafe { pthread_setspecific(key, value) };
         return;
     }
@@ -408,14 +409,14 @@ pub unsafe extern "C" fn thread_ends(value: *mut u8) {
         ctx.emit(At::outside(ctx.time), &event);
     }
     let mut next = page;
-    // SAFETY: this thread's context and those of its signals, which are never unmapped. Signals are
-    // blocked, so nobody is at work on them.
+    // SAFETY: this thread's context and those of its signals, which are never unmapped. Signals are blocked,
+    // so no hook is active on them.
     while let Some(ctx) = unsafe { next.as_mut() } {
         ctx.finish();
         if ctx.key != 0 {
             shadow::retire(ctx.key);
         }
-        // SAFETY: this is the last round of destructors. Instrumented code that still comes gets a new
+        // SAFETY: this is the last round of destructors. Instrumented code that runs later gets a new
         // context.
         unsafe { context::drop_stack(ctx) };
         next = ctx.own.signal;

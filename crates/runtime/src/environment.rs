@@ -10,24 +10,24 @@ unsafe extern "C" {
 /// Appends the value of a variable (`NAME=`) of the environment, if there is one.
 ///
 /// # Safety
-/// Nobody changes the environment meanwhile.
+/// No other code changes the environment during the call.
 pub unsafe fn push_variable(name: &[u8], to: &mut Path) {
     if array().is_null() {
         push_variable_at_start(name, to);
         return;
     }
-    // SAFETY: nobody changes the environment, says the caller.
+    // SAFETY: the caller guarantees that the environment does not change.
     if let Some(value) = unsafe { entries() }.find_map(|e| e.strip_prefix(name)) {
         to.push(value);
     }
 }
 
-/// The same as the process was started with it. Code in `.preinit_array` runs before the C library
-/// has an environment.
+/// The same from the environment that the process was started with. Code in `.preinit_array` runs before the
+/// C library has set up `environ`.
 fn push_variable_at_start(name: &[u8], to: &mut Path) {
     let Ok(fd) = sys::open(c"/proc/self/environ", 0) else { return };
     let mut chunk = [0; 1024];
-    // How much of the entry is like the name; nothing if it is another variable's.
+    // Length of the matching prefix of the current entry; none if it is another variable's.
     let mut like = Some(0);
     'read: while let Ok(length @ 1..) = usize::try_from(sys::read(fd, &mut chunk)) {
         for byte in chunk.iter().take(length) {
@@ -48,11 +48,11 @@ fn push_variable_at_start(name: &[u8], to: &mut Path) {
 /// The entries of the environment.
 ///
 /// # Safety
-/// Nobody changes the environment during `'a`.
+/// No code changes the environment during `'a`.
 pub unsafe fn entries<'a>() -> impl Iterator<Item = &'a [u8]> {
     let mut at = array();
-    // SAFETY: `environ` is null or an array of strings with a null pointer at its end, which the
-    // walk does not pass; nobody changes it meanwhile, says the caller.
+    // SAFETY: `environ` is null or an array of strings with a null pointer at its end, which the iteration
+    // does not pass; the caller guarantees that it does not change.
     core::iter::from_fn(move || unsafe {
         if at.is_null() || (*at).is_null() {
             return None;
@@ -65,7 +65,7 @@ pub unsafe fn entries<'a>() -> impl Iterator<Item = &'a [u8]> {
 
 /// The array of the environment's pointers.
 pub fn array() -> *const *const u8 {
-    // SAFETY: `environ` is a variable of the C library, there from the start. The place is only
-    // read; a program that assigns to it in another thread at the start of `main` races with itself.
+    // SAFETY: `environ` is a variable of the C library that exists from the start. It is only read; a program
+    // that assigns to it in another thread at the start of `main` races with itself.
     unsafe { environ }
 }

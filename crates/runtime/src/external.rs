@@ -1,5 +1,4 @@
-//! After, and for a few functions before, a call into code that is not
-//! instrumented.
+//! Hooks after, and for some functions before, a call into code that is not instrumented.
 
 use crate::call::Call;
 use crate::context::{self, Context};
@@ -16,17 +15,17 @@ unsafe extern "C" {
     fn __errno_location() -> *mut i32;
 }
 
-/// Flags that ask for nothing special after the call.
+/// Flags that need no special handling after the call.
 const PLAIN: u32 =
     flag::BEFORE | flag::NORETURN | flag::CALLS_BACK | flag::FREES | flag::MOVES | flag::SIGNALS;
 
-/// A sum is logged at least so often, where there are external calls.
+/// A sum is logged at least once in this much time, where there are external calls.
 const CHECK_EVERY: u64 = 16_384;
 
-/// Behind the trampoline of `__relapse_external`.
+/// Called by the trampoline of `__relapse_external`.
 ///
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 pub unsafe extern "C" fn external(
     ctx: *mut Context,
     desc: *const CallDesc,
@@ -35,11 +34,11 @@ pub unsafe extern "C" fn external(
     result: *mut u64,
     place: u64,
 ) {
-    // SAFETY: the compiler passes the context that the thread-local block names, static descriptors,
-    // and arrays on the machine stack with the slots that `desc` speaks of: the arguments, and
-    // `ret_slots` for the result (or null). `busy` keeps a handler from using the context, so this
-    // is the only reference to it. What was passed to the function that has just returned is what
-    // `Call::new` and `known_returned` ask for.
+    // SAFETY: the compiler passes the context that the thread-local block names, static descriptors, and
+    // arrays on the machine stack with the slots that `desc` declares: the arguments, and `ret_slots` for the
+    // result (or null). `busy` keeps a handler from using the context, so this is the only reference to it.
+    // The arguments and result of the function that has just returned satisfy `Call::new` and
+    // `known_returned`.
     unsafe {
         let tls = tls::tls();
         let ctx = &mut *ctx;
@@ -58,8 +57,7 @@ pub unsafe extern "C" fn external(
         if again {
             ctx.land();
         } else if announced != target || ctx.has_entry_below(place) {
-            // A call deeper down was the last one to be announced or to call back, and never
-            // came back.
+            // A nested call was the last one announced, or the last to call back, and never returned.
             ctx.unwound(target, place);
         }
         if ctx.key != 0 {
@@ -86,15 +84,17 @@ pub unsafe extern "C" fn external(
     }
 }
 
+/// Logs what a known function did.
+///
 /// # Safety
-/// `call` is a call of `external` that has returned, in the running thread, and `ctx` has a shadow.
-/// So for the functions below that take the three.
+/// `call` is a call of `external` that has returned, in the running thread, and `ctx` has a shadow. The
+/// functions below that take these three have the same requirement.
 unsafe fn known_returned(ctx: &mut Context, external: &External, call: &Call<'_>, slots: &mut [u64]) {
-    // SAFETY: all that is called here asks for what the caller has promised. Ranges are looked at
-    // only if the function did not fail because of a bad pointer.
+    // SAFETY: every function called here requires only what the caller has guaranteed. Ranges are read only
+    // if the function did not fail because of a bad pointer.
     unsafe {
         if external.has(flag::FREES) || external.allocates.is_some() {
-            // The shadow of a moved block before that of the old one goes.
+            // The shadow of a moved block must be copied before the shadow of the old block is dropped.
             if external.has(flag::MOVES) {
                 moved(ctx, external, call);
             }
@@ -128,7 +128,7 @@ unsafe fn known_returned(ctx: &mut Context, external: &External, call: &Call<'_>
     }
 }
 
-/// A system call that was given a bad pointer says so; we must not follow it.
+/// A system call that got a bad pointer reports `EFAULT`; the runtime must not follow that pointer.
 fn failed_on_address(external: &External, call: &Call<'_>) -> bool {
     const EFAULT: i32 = 14;
     call.ret as u32 == u32::MAX
@@ -138,17 +138,17 @@ fn failed_on_address(external: &External, call: &Call<'_>) -> bool {
 }
 
 /// # Safety
-/// `range` belongs to the function of `call`, in the running thread, and `ctx` has a shadow. Where
-/// the range applies only behind the call, the call has returned.
+/// `range` belongs to the function of `call`, in the running thread, and `ctx` has a shadow. If the range
+/// applies only after the call, the call has returned.
 unsafe fn make_range_known(ctx: &mut Context, call: &Call<'_>, range: &Range) {
-    // SAFETY: the table names only memory that the function itself reads or writes. The length of
-    // an array of strings includes the null pointer at its end, so each before it is a string.
+    // SAFETY: the table names only memory that the function itself reads or writes. The length of an array of
+    // strings includes the null pointer at its end, so every entry before it is a string.
     unsafe {
         let Some((address, len)) = call.range(range) else { return };
         if let Place::Ios(slot, _) = range.place
             && let Some(offset) = call.virtual_base(slot)
         {
-            // Replay finds the base by them.
+            // Replay computes the base from these two words.
             ctx.make_known(call.at, call.arg(slot), 8);
             ctx.make_known(call.at, offset, 8);
         }
@@ -170,18 +170,18 @@ unsafe fn make_range_known(ctx: &mut Context, call: &Call<'_>, range: &Range) {
     }
 }
 
-/// Makes known what a modelled function has read, and applies its effect to
-/// the shadow. Reads no further than the function itself did.
+/// Makes known what a modelled function has read, and applies its effect to the shadow. Reads no further than
+/// the function itself did.
 ///
 /// # Safety
 /// As for [`known_returned`], with the model of `external`.
 unsafe fn modelled(ctx: &mut Context, model: Model, external: &External, call: &Call<'_>) -> Option<u64> {
     let (a, b, n) = (call.arg(0), call.arg(1), call.arg(2));
-    // SAFETY: each arm makes known what the function has read: as many bytes as it was told to copy,
-    // or up to the byte that it found or stopped at.
+    // SAFETY: each arm makes known what the function has read: the number of bytes that it had to copy, or
+    // the bytes up to the one that it found or stopped at.
     unsafe {
         match model {
-            // The destination holds what the source held, even if they overlap.
+            // The destination now contains what the source contained, even if they overlap.
             Model::Memcpy | Model::Mempcpy => ctx.make_known_from(call.at, b, a, n),
             Model::Memccpy => {
                 let len = if call.ret == 0 { call.arg(3) } else { call.ret - a };
@@ -202,7 +202,7 @@ unsafe fn modelled(ctx: &mut Context, model: Model, external: &External, call: &
             }
         }
     }
-    // SAFETY: the context has a shadow, and the model accesses only what the function has.
+    // SAFETY: the context has a shadow, and the model accesses only memory that the function has accessed.
     let mut shadow = unsafe { Shadow::new(ctx.key) };
     externals::evaluate(model, call.args, call.ret, &mut shadow).ok()
 }
@@ -216,8 +216,8 @@ unsafe fn compared(ctx: &mut Context, call: &Call<'_>, limit: u64, model: Model)
     let strings = model != Model::Memcmp;
     let ignore_case = matches!(model, Model::Strcasecmp | Model::Strncasecmp);
     let (a, b) = (call.arg(0) as *const u8, call.arg(1) as *const u8);
-    // SAFETY: the loop stops where the function did: at the limit, behind the first difference, or
-    // behind the NUL of a string.
+    // SAFETY: the loop stops where the function did: at the limit, after the first difference, or after the
+    // NUL of a string.
     unsafe {
         let mut n = 0;
         while n < limit as usize {
@@ -242,14 +242,14 @@ fn log_result(ctx: &mut Context, call: &Call<'_>, slots: &[u64]) {
     }
 }
 
-/// Functions whose effect is not only bytes.
+/// Functions with effects other than reading and writing bytes.
 ///
 /// # Safety
 /// As for [`known_returned`].
 unsafe fn special(ctx: &mut Context, external: &External, call: &Call<'_>) {
-    // SAFETY: a function that has started a thread has stored its handle where the first argument,
-    // which is not null, points. Contexts are never unmapped, and of those of others only the
-    // fields are read that stay as they are.
+    // SAFETY: a function that has started a thread has stored its handle at the first argument, which is not
+    // null. Contexts are never unmapped, and of other threads' contexts only the fields that do not change
+    // are read.
     unsafe {
         if external.has(flag::MAPS) {
             mapped(ctx, external, call);
@@ -286,7 +286,7 @@ fn log_sync(ctx: &mut Context, external: &External, call: &Call<'_>) {
     ctx.emit(call.at, &Event::Sync { object: call.arg(0), operation });
 }
 
-/// `realloc`: the shadow goes with the block.
+/// `realloc`: moves the shadow together with the block.
 ///
 /// # Safety
 /// As for [`known_returned`], with a function that moves a block.
@@ -300,17 +300,17 @@ unsafe fn moved(ctx: &mut Context, external: &External, call: &Call<'_>) {
         if external.name == "realloc" { call.arg(1) } else { call.arg(1).saturating_mul(call.arg(2)) };
     let length = wanted.min(ctx.own.before_len);
     ctx.emit(call.at, &Event::Moved { from, to, length });
-    // SAFETY: the function has moved at least `length` bytes from one place to the other: no more
-    // than either block has.
+    // SAFETY: the function has moved at least `length` bytes from `from` to `to`: `length` exceeds the size
+    // of neither block.
     unsafe { shifted(ctx, call, to, from, length) };
 }
 
-/// The shadow of a block goes with it.
+/// Moves the shadow of a block that was moved.
 ///
 /// # Safety
 /// `call` has moved `length` bytes of the program's memory, and `ctx` has a shadow.
 unsafe fn shifted(ctx: &mut Context, call: &Call<'_>, to: u64, from: u64, length: u64) {
-    // The old place may be gone: then it brings no shadow when a fault asks for it.
+    // The old block may be unmapped: then a fault on its shadow would not be repaired.
     shadow::cover(ctx.key, from, length);
     shadow::cover(ctx.key, to, length);
     // SAFETY: the context has a shadow, now of both ranges.
@@ -328,7 +328,7 @@ unsafe fn mapped(ctx: &mut Context, external: &External, call: &Call<'_>) {
     }
     let (address, length) = match external.name {
         "munmap" => {
-            // The range is gone: it brings no shadow when a fault asks for it.
+            // The range is unmapped: a fault on its shadow would not be repaired.
             shadow::cover(ctx.key, call.arg(0), call.arg(1));
             (call.arg(0), page(call.arg(1)))
         }
@@ -360,8 +360,8 @@ unsafe fn mapped(ctx: &mut Context, external: &External, call: &Call<'_>) {
     }
 }
 
-/// A program that asks for the old disposition must see the default, not us. `signal` itself sees to
-/// that.
+/// A program that queries the old disposition must see the default, not the runtime's handler. `signal`
+/// itself does this in its wrapper.
 ///
 /// # Safety
 /// `call` is a call of `external`, which sets a handler, and has returned.
@@ -371,8 +371,8 @@ unsafe fn hide_handler(external: &External, call: &Call<'_>) {
     }
     crash::action_changed(call.arg(0));
     let old = call.arg(2) as *mut u64;
-    // SAFETY: `sigaction` has succeeded, so it has stored a `struct sigaction`, which has 152
-    // bytes in the C library and begins with the handler, where its third argument points.
+    // SAFETY: `sigaction` has succeeded, so it has stored a `struct sigaction` at its third argument. That
+    // has 152 bytes in the C library and begins with the handler.
     unsafe {
         if !old.is_null() && call.ret as u32 == 0 && *old == crash::handler_address() {
             bytes::fill(old.cast(), 0, 152);
@@ -381,7 +381,7 @@ unsafe fn hide_handler(external: &External, call: &Call<'_>) {
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_before(
     ctx: *mut Context,
@@ -389,10 +389,10 @@ pub unsafe extern "C" fn __relapse_before(
     _target: u64,
     args: *const u64,
 ) {
-    // SAFETY: the compiler passes the context that the thread-local block names, a static descriptor,
-    // and the arguments of the call that comes next, which it describes. The function is about to
-    // read what is read here: the block that `realloc` gets is null or from the C library's heap,
-    // the stream of `scanf` is open, and the target of `strcat` is a string.
+    // SAFETY: the compiler passes the context that the thread-local block names, a static descriptor, and the
+    // arguments of the next call, which it describes. The function is about to read what is read here: the
+    // block that `realloc` gets is null or from the C library's heap, the stream of `scanf` is open, and the
+    // target of `strcat` is a string.
     unsafe {
         let (ctx, desc) = (&mut *ctx, &*desc);
         if ctx.key == 0 {
@@ -415,7 +415,7 @@ pub unsafe extern "C" fn __relapse_before(
             } else if external.has(flag::SWITCHES) {
                 ctx.refuse(b"it goes on on another stack (swapcontext), where recording cannot follow");
             } else if external.has(flag::EXITS) {
-                // The child of a vfork ends here, not we.
+                // If the pid differs, this is the child of a vfork, and the recorded process does not end.
                 if ctx.pid == sys::pid() {
                     process::end(ctx, call.arg(0) as u32);
                 }

@@ -1,24 +1,25 @@
-//! What code outside of the recording puts out and takes in.
+//! Input and output by code outside of the recording.
 //!
-//! The streams of C++ are in a library that is not recorded: `std::cout << n` leaves the program, and
-//! the library hands text to `fwrite`. Calls of a library's own are bound by the dynamic linker, which
-//! looks into the program first. So the program gets weak functions of these names that pass on to the
-//! C library's, and note what was put out while a call of recorded code is under way:
+//! The streams of C++ are in a library that is not recorded: `std::cout << n` leaves the program, and the
+//! library passes text to `fwrite`. The dynamic linker binds a library's own calls, and it searches the
+//! program first. So the program gets weak functions of these names, which forward to the C library's and
+//! note the bytes of output while a call by recorded code is in progress:
 //!
 //! ```text
 //!   program ── operator<<(cout, n) ──► libstdc++ ── fwrite("12", 1, 2, stdout) ──► here ──► _IO_fwrite
 //!           ◄── returned: Patch, Io { stdout, 2 bytes }, External ──┘ noted
 //! ```
 //!
-//! The bytes are kept in memory of the runtime's own, patched there when the call has returned, and named by
-//! an `Io` event, as those that a `scanf` took ([`crate::consumed`]). A call that never returns (an exception)
-//! loses what it noted: its bytes have no writer then.
+//! The bytes are kept in memory of the runtime, patched there when the call has returned, and named by an
+//! `Io` event, like those that a `scanf` took ([`crate::consumed`]). A call that never returns (an exception)
+//! loses its notes: the bytes then have no writer.
 //!
-//! Input is noted in the same way: `std::cin >> n` asks for one byte after the other (`getc`), and puts the one behind
-//! the number back (`ungetc`). A `std::ifstream` asks for a buffer full of bytes (`read`): they belong to the call that
-//! asked.
+//! Input is noted in the same manner: `std::cin >> n` reads one byte after another (`getc`), and puts the
+//! byte after the number back (`ungetc`). A `std::ifstream` reads a whole buffer (`read`): its bytes belong
+//! to the call that read it.
 //!
-//! Calls by recorded code are in the table of externals and are not noted. A program that defines one of the names itself, or a library that is linked with `-Bsymbolic`, is as before.
+//! Calls by recorded code are in the table of externals and are not noted. Nothing changes for a program that
+//! defines one of the names itself, nor for a library that is linked with `-Bsymbolic`.
 
 use crate::call::Call;
 use crate::context::Context;
@@ -26,9 +27,10 @@ use crate::{bytes, io, module, shadow, sys, tls};
 use core::arch::global_asm;
 use recording::event::Event;
 
-/// Transfers of one call that are told apart. More of one call to or from the same place are joined.
+/// Maximal number of separate transfers of one call. Consecutive transfers to or from the same source are
+/// joined.
 const TRANSFERS: usize = 64;
-/// Bytes of one call that are shown.
+/// Maximal number of bytes of one call that are shown.
 const CAPACITY: usize = 64 << 10;
 const WRITEV: i64 = 20;
 
@@ -72,7 +74,7 @@ weak!("fread", "__relapse_libc_fread");
 weak!("fgets", "__relapse_libc_fgets");
 weak!("read", "__relapse_libc_read");
 
-/// Where bytes went or came from.
+/// The stream or descriptor of a transfer.
 #[derive(Clone, Copy)]
 enum End {
     Stream(u64),
@@ -87,11 +89,11 @@ struct Transfer {
     source: u64,
     offset: u64,
     length: u64,
-    /// Of the first byte in `bytes`.
+    /// Index of its first byte in `bytes`.
     start: u64,
 }
 
-/// What the call under way has put out and taken in; the memory begins as zeros.
+/// Output and input of the current call; the memory starts as zeros.
 #[repr(C)]
 pub struct Noted {
     /// The target of the call.
@@ -111,18 +113,18 @@ impl Noted {
     }
 }
 
-/// Whether the table of externals says what a function puts out or takes in: these here, called by recorded code itself, and
-/// what they became when that was optimised (`putchar` is `putc`).
+/// Whether the table of externals describes the input or output of a function: those below, called by
+/// recorded code itself, and the variants into which the optimiser turns them (`putchar` becomes `putc`).
 fn is_known(target: u64) -> bool {
     let known = module::known_at(target).checked_sub(1).and_then(externals::by_id);
     known.is_some_and(|external| external.io.is_some())
 }
 
-/// Runs `keep` if a call of recorded code is under way whose transfers are to be noted.
+/// Runs `keep` if a call by recorded code is in progress whose transfers must be noted.
 fn during_call(keep: impl FnOnce(&mut Context, u64)) {
     // SAFETY: the thread-local block is this thread's. While `call` is set, recorded code waits for that call
-    // to return, and no hook is at work unless `busy` says so: the context is used by nobody else. It is
-    // never unmapped.
+    // to return, and a hook is active only if `busy` is set: no other code uses the context. It is never
+    // unmapped.
     unsafe {
         let tls = tls::tls();
         let target = (*tls).call;
@@ -137,18 +139,18 @@ fn during_call(keep: impl FnOnce(&mut Context, u64)) {
     }
 }
 
-/// Notes bytes that were put out or taken in.
+/// Notes bytes of output or input.
 ///
 /// # Safety
 /// `len` bytes at `text` are readable, and a stream is an open one of the C library.
 unsafe fn note(out: bool, end: End, text: *const u8, len: u64) {
-    // SAFETY: as the caller says; the context has a shadow.
+    // SAFETY: guaranteed by the caller; the context has a shadow.
     during_call(|ctx, target| unsafe { keep(ctx, target, out, end, text, len) });
 }
 
 /// The notes of the call of `target`, empty if it has none yet.
 fn notes(ctx: &mut Context, target: u64) -> Option<&mut Noted> {
-    // SAFETY: `foreign` points to memory for one `Noted` that only this thread knows of; zeros are a valid one.
+    // SAFETY: `foreign` points to memory for one `Noted` that only this thread uses; zeros are a valid one.
     unsafe {
         if ctx.own.foreign.is_null() {
             let place = sys::reserve(size_of::<Noted>() as u64)?;
@@ -166,7 +168,7 @@ fn notes(ctx: &mut Context, target: u64) -> Option<&mut Noted> {
 /// # Safety
 /// As for [`note`]; `ctx` is this thread's and has a shadow.
 unsafe fn keep(ctx: &mut Context, target: u64, out: bool, end: End, text: *const u8, len: u64) {
-    // SAFETY: the stream is open, says the caller. What is copied ends within the capacity.
+    // SAFETY: the caller guarantees an open stream. What is copied ends within the capacity.
     unsafe {
         if len == 0 {
             return;
@@ -195,12 +197,12 @@ unsafe fn keep(ctx: &mut Context, target: u64, out: bool, end: End, text: *const
     }
 }
 
-/// A byte was put back to a stream: the call has not taken it.
+/// Undoes one byte of input that was put back to a stream: the call has not consumed it.
 ///
 /// # Safety
 /// `file` is an open stream of the C library; `ctx` is this thread's and has a shadow.
 unsafe fn give_back(ctx: &mut Context, target: u64, file: u64) {
-    // SAFETY: the stream is open, says the caller.
+    // SAFETY: the caller guarantees an open stream.
     unsafe {
         io::put_back(file);
         let fd = io::file_number(file);
@@ -220,7 +222,7 @@ unsafe fn give_back(ctx: &mut Context, target: u64, file: u64) {
     }
 }
 
-/// Logs what the call that has returned has put out and taken in.
+/// Logs output and input of the call that has returned.
 ///
 /// # Safety
 /// `call` is a call of `target` that has returned, and `ctx` is this thread's and has a shadow.
@@ -241,17 +243,18 @@ pub unsafe fn log(ctx: &mut Context, target: u64, call: &Call<'_>) {
             else {
                 return;
             };
-            // Joined transfers lie one behind the other. Where the bytes did not fit, only their number is told.
+            // The bytes of transfers are stored consecutively. If they did not fit, only their number is
+            // logged.
             let address = if at + length <= used { start + at } else { 0 };
             ctx.emit(call.at, &Event::Io { out: out != 0, source, offset, address, length });
         }
     }
 }
 
-/// `fwrite`, as code outside of the recording calls it.
+/// `fwrite`, as called by code outside of the recording.
 ///
 /// # Safety
-/// As for `fwrite`. So for the functions below.
+/// As for `fwrite`. The functions below follow the same pattern.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_libc_fwrite(
     text: *const u8,
@@ -259,7 +262,7 @@ pub unsafe extern "C" fn __relapse_libc_fwrite(
     count: usize,
     file: *mut u8,
 ) -> usize {
-    // SAFETY: passed on; the C library has read as many bytes as it says.
+    // SAFETY: forwarded; the C library has read as many bytes as it reports.
     unsafe {
         let done = _IO_fwrite(text, size, count, file);
         note(true, End::Stream(file as u64), text, (done.wrapping_mul(size)) as u64);
@@ -271,7 +274,7 @@ pub unsafe extern "C" fn __relapse_libc_fwrite(
 /// See [`__relapse_libc_fwrite`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_libc_fputs(text: *const u8, file: *mut u8) -> i32 {
-    // SAFETY: passed on; the text has been read up to its NUL.
+    // SAFETY: forwarded; the text has been read up to its NUL.
     unsafe {
         let done = _IO_fputs(text, file);
         if done >= 0 {
@@ -285,7 +288,7 @@ pub unsafe extern "C" fn __relapse_libc_fputs(text: *const u8, file: *mut u8) ->
 /// See [`__relapse_libc_fwrite`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_libc_putc(byte: i32, file: *mut u8) -> i32 {
-    // SAFETY: passed on; what was put out is in `text`.
+    // SAFETY: forwarded; the byte of output is in `text`.
     unsafe {
         let done = _IO_putc(byte, file);
         if done >= 0 {
@@ -300,7 +303,7 @@ pub unsafe extern "C" fn __relapse_libc_putc(byte: i32, file: *mut u8) -> i32 {
 /// See [`__relapse_libc_fwrite`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_libc_write(fd: i32, text: *const u8, len: usize) -> isize {
-    // SAFETY: passed on; the kernel has read as many bytes as it says.
+    // SAFETY: forwarded; the kernel has read as many bytes as it reports.
     unsafe {
         let done = __write(fd, text, len);
         note(true, End::Descriptor(fd), text, done.max(0) as u64);
@@ -312,7 +315,7 @@ pub unsafe extern "C" fn __relapse_libc_write(fd: i32, text: *const u8, len: usi
 /// See [`__relapse_libc_fwrite`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_libc_writev(fd: i32, list: *const [usize; 2], count: i32) -> isize {
-    // SAFETY: passed on to the kernel, which has read the list and as many bytes as it says.
+    // SAFETY: forwarded to the kernel, which has read the list and as many bytes as it reports.
     unsafe {
         let done = syscall(WRITEV, fd, list, count) as isize;
         let mut left = done.max(0) as usize;
@@ -332,7 +335,7 @@ pub unsafe extern "C" fn __relapse_libc_writev(fd: i32, list: *const [usize; 2],
 /// See [`__relapse_libc_fwrite`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_libc_getc(file: *mut u8) -> i32 {
-    // SAFETY: passed on; what was taken is in `text`.
+    // SAFETY: forwarded; the byte of input is in `text`.
     unsafe {
         let done = _IO_getc(file);
         if done >= 0 {
@@ -347,7 +350,7 @@ pub unsafe extern "C" fn __relapse_libc_getc(file: *mut u8) -> i32 {
 /// See [`__relapse_libc_fwrite`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_libc_ungetc(byte: i32, file: *mut u8) -> i32 {
-    // SAFETY: passed on.
+    // SAFETY: forwarded.
     unsafe {
         let done = _IO_ungetc(byte, file);
         if done >= 0 {
@@ -366,7 +369,7 @@ pub unsafe extern "C" fn __relapse_libc_fread(
     count: usize,
     file: *mut u8,
 ) -> usize {
-    // SAFETY: passed on; the C library has stored as many bytes as it says.
+    // SAFETY: forwarded; the C library has stored as many bytes as it reports.
     unsafe {
         let done = _IO_fread(to, size, count, file);
         note(false, End::Stream(file as u64), to, done.wrapping_mul(size) as u64);
@@ -378,7 +381,7 @@ pub unsafe extern "C" fn __relapse_libc_fread(
 /// See [`__relapse_libc_fwrite`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_libc_fgets(to: *mut u8, size: i32, file: *mut u8) -> *mut u8 {
-    // SAFETY: passed on; a line that was stored ends with a NUL.
+    // SAFETY: forwarded; a line that was stored ends with a NUL.
     unsafe {
         let done = _IO_fgets(to, size, file);
         if !done.is_null() {
@@ -397,7 +400,7 @@ pub unsafe extern "C" fn __relapse_libc_fgets(to: *mut u8, size: i32, file: *mut
 /// See [`__relapse_libc_fwrite`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_libc_read(fd: i32, to: *mut u8, len: usize) -> isize {
-    // SAFETY: passed on; the kernel has stored as many bytes as it says.
+    // SAFETY: forwarded; the kernel has stored as many bytes as it reports.
     unsafe {
         let done = __read(fd, to, len);
         note(false, End::Descriptor(fd), to, done.max(0) as u64);

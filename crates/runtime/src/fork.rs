@@ -1,14 +1,12 @@
 //! `fork`: the child's streams become streams of their own.
 //!
-//! The child has a copy of all private memory, shadows included, but still
-//! shares the pages of the stream files with its parent, who may be running on
-//! already. So the contexts are copied before the fork; before the child runs
-//! on, its files are made anew, mapped at the same addresses and filled with
-//! the copies.
+//! The child has a copy of all private memory, shadows included, but still shares the pages of the stream
+//! files with its parent, which may already continue. So the contexts are copied before the fork; before the
+//! child continues, its files are created anew, mapped at the same addresses and filled with the copies.
 //!
-//! `vfork` is different: the child borrows the parent's memory, so it goes on
-//! writing to the parent's stream until it calls `exec` or `_exit`; then the
-//! parent's `vfork` returns again, which is logged as a landing.
+//! `vfork` is different: the child borrows the parent's memory, so it continues writing to the parent's
+//! stream until it calls `exec` or `_exit`; then the parent's `vfork` returns again, which is logged as a
+//! landing.
 
 use crate::context::{self, Context};
 use crate::{heap, module, process, shadow, stream, sys, tls};
@@ -26,12 +24,12 @@ unsafe extern "C" {
     ) -> i32;
 }
 
-/// A thread and its signals have few contexts; more are not followed.
+/// Maximal number of contexts of one thread and its signals; further ones are not followed.
 const MOST: usize = 16;
-/// Contexts of the forking thread as they were just before, and where they lie.
+/// Contexts of the forking thread immediately before the fork, and their addresses.
 static COPIES: AtomicPtr<(*mut Context, Context)> = AtomicPtr::new(core::ptr::null_mut());
-/// Signals that the forking thread had blocked. All are from [`prepare`] on until the child has
-/// files of its own: a handler there would write to its parent's.
+/// Signals that the forking thread had blocked. From [`prepare`] on all signals are blocked until the child
+/// has files of its own: a handler there would write to its parent's files.
 static MASK: AtomicU64 = AtomicU64::new(0);
 /// Threads fork one at a time.
 static FORKING: AtomicBool = AtomicBool::new(false);
@@ -46,17 +44,18 @@ pub fn install() {
     }
 }
 
-/// The contexts of the running thread, with the places of their copies. As signals are blocked
-/// from `prepare` on, no context is added and each finds the same place in the child.
+/// The contexts of the running thread, with the addresses of their copies. As signals are blocked from
+/// `prepare` on, no context is added, and each has the same index in the child.
 fn mine() -> impl Iterator<Item = (*mut Context, *mut (*mut Context, Context))> {
     let copies = COPIES.load(Relaxed);
     let thread = tls::thread_pointer();
     context::all()
-        // SAFETY: contexts are never unmapped, and `thread` is one of the fields that others may read.
+        // SAFETY: contexts are never unmapped, and `thread` is one of the fields that other threads may read.
         .filter(move |&c| unsafe { (*c).thread == thread })
         .take(MOST)
         .enumerate()
-        // SAFETY: `install` has reserved `MOST` places before it named the functions that get here.
+        // SAFETY: `install` reserves memory for `MOST` copies before it registers the functions that call
+        // this.
         .map(move |(i, ctx)| (ctx, unsafe { copies.add(i) }))
 }
 
@@ -67,9 +66,8 @@ extern "C" fn prepare() {
     }
     MASK.store(mask, Relaxed);
     for (ctx, copy) in mine() {
-        // SAFETY: the context is this thread's own and nobody is at work on it: the thread is in
-        // `fork`, and signals are blocked. Its copy lies in memory that `FORKING` gives to one
-        // thread at a time.
+        // SAFETY: the context is this thread's own and no hook is active on it: the thread is in `fork`, and
+        // signals are blocked. `FORKING` makes one thread at a time the only user of the memory of its copy.
         unsafe {
             (&raw mut (*copy).0).write(ctx);
             core::ptr::copy_nonoverlapping(ctx, &raw mut (*copy).1, 1);
@@ -95,7 +93,7 @@ fn begin_child() {
     }
     shadow::after_fork();
     heap::after_fork();
-    // SAFETY: the context is null or this thread's own, and nobody is at work on it.
+    // SAFETY: the context is null or this thread's own, and no hook is active on it.
     let ctx = unsafe { tls::context().as_ref() };
     let parent = (ctx.map_or_else(sys::parent_pid, |c| c.pid), process::image());
     let modules = {
@@ -113,17 +111,17 @@ fn begin_child() {
         }
         Err(reason) => process::note_incomplete(reason),
     };
-    // The running context and those it interrupted or keeps for signals; the
-    // other threads do not exist here.
+    // Keep the running context and those it interrupted or reserves for signals; the other threads do not
+    // exist here.
     let thread = tls::thread_pointer();
-    // SAFETY: contexts are never unmapped, in the child neither, and no other thread writes.
+    // SAFETY: contexts are never unmapped, also in the child, and no other thread writes.
     context::forget_others(|other| unsafe { (*other).thread == thread });
     for (ctx, copy) in mine() {
         // SAFETY: `prepare` has filled this copy from this context just before the fork, and the
         // thread is the only one.
         unsafe {
             if !noted {
-                // This is still the parent's header, the only place left.
+                // This is still the parent's header, the only header available.
                 (*ctx).flags |= header::INCOMPLETE;
             }
             renew(ctx, &(*copy).1, made.is_ok());
@@ -134,18 +132,17 @@ fn begin_child() {
 /// Gives a context of the child a file of its own.
 ///
 /// # Safety
-/// `page` is a context of the child's only thread, `copy` what it held before the fork, and no
-/// reference to the context is alive.
+/// `page` is a context of the child's only thread, `copy` its content before the fork, and no reference to
+/// the context is live.
 unsafe fn renew(page: *mut Context, copy: &Context, made: bool) {
-    // SAFETY: the page is a mapping of one header that the runtime has made, so it can be mapped
-    // anew at its place, and after that it is writable and is written in whole. `copy` lies
-    // elsewhere. The window of the copy is still mapped where it was in the parent; `begin` forgets
-    // it next.
+    // SAFETY: the page is a mapping of one header that the runtime has made, so it can be mapped again at its
+    // address; after that it is writable and is written completely. `copy` lies elsewhere. The window of the
+    // copy is still mapped where it was in the parent; `begin` forgets it next.
     unsafe {
         let position = copy.length;
         let moved = made.then(|| stream::create(copy.stream, page as u64)).flatten();
         if moved.is_none() {
-            // Private from now on, so that the parent's header stays its own.
+            // Private from now on, so that the child does not write to the parent's header.
             let flags = sys::MAP_PRIVATE | sys::MAP_ANONYMOUS | sys::MAP_FIXED;
             sys::map(page as u64, header::LEN as u64, sys::PROT_RW, flags, -1, 0);
         }
@@ -163,8 +160,8 @@ unsafe fn renew(page: *mut Context, copy: &Context, made: bool) {
         if !was_logging || moved.is_none() {
             ctx.stop();
         }
-        // Sources were defined in the parent's stream, which replay reads too,
-        // but a reader of this file alone should find them here.
+        // Sources were defined in the parent's stream, which replay reads too, but a reader of this file
+        // alone must find them here.
         ctx.forget_sources();
     }
 }

@@ -1,5 +1,5 @@
-//! The arguments of `printf` and `scanf`: strings that were printed and places
-//! that were stored to are made known.
+//! The arguments of `printf` and `scanf`: makes known the strings that were printed and the memory that was
+//! stored to.
 
 use crate::bytes;
 use crate::call::{Call, string_extent, wide_extent};
@@ -9,10 +9,10 @@ use crate::hooks::{VaList, VaWalk};
 use externals::format::{Conversion, Number, Parser, Piece, Size};
 use externals::{Format, FormatArgs};
 
-/// Formats with more arguments than this are followed no further.
+/// Arguments of a format beyond this number are ignored.
 const MOST: usize = 64;
 
-/// The variadic arguments, one word each (of wider ones the first).
+/// The variadic arguments, one word each (the first word of wider ones).
 struct Arguments {
     words: [u64; MOST],
     count: usize,
@@ -31,9 +31,11 @@ impl Arguments {
     }
 }
 
+/// Makes known what a call with a format has read or written through its arguments.
+///
 /// # Safety
-/// `call` is a call of a function with this format that has returned, in the running thread, and
-/// `ctx` has a shadow.
+/// `call` is a call of a function with this format that has returned, in the running thread, and `ctx` has a
+/// shadow.
 pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: Format) {
     let text = call.arg(format.format) as *const u8;
     if text.is_null() {
@@ -63,21 +65,21 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: F
             if list == 0 {
                 return;
             }
-            // SAFETY: the function has used the list, so it is memory, and so is its shadow: reserved,
-            // or made when the access faults.
+            // SAFETY: the function has used the list, so it is mapped, and so is its shadow: reserved, or
+            // created when the access faults.
             let (was, now) = unsafe { (*((list ^ ctx.key) as *const VaList), *(list as *const VaList)) };
-            // The callee has moved the list on. The shadow still has it as it was, unless code
+            // The callee has advanced the list. The shadow still contains its previous state, unless code
             // outside has made it.
             if now.is_reached_from(&was) {
-                // SAFETY: the list was `was` before the call: from there the function has read the
-                // arguments of its format.
+                // SAFETY: the list was `was` before the call: the function has read the arguments of its
+                // format from there.
                 unsafe { collect(parser(), &mut VaWalk { list: was }, &mut args) };
             }
-            // SAFETY: the list is memory, as above.
+            // SAFETY: the list is mapped, as above.
             unsafe { ctx.make_known(call.at, list, size_of::<VaList>() as u64) };
         }
     }
-    // What was assigned counts; `%n` and what comes after a failure does not.
+    // Only assigned conversions count; `%n` and conversions after a failure do not.
     let mut left = call.count().unwrap_or(0);
     for piece in parser() {
         let Piece::Conversion(c) = piece else { continue };
@@ -85,8 +87,8 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: F
         if pointer == 0 {
             continue;
         }
-        // SAFETY: the function has followed this pointer for this conversion: a `printf` every one of
-        // its format, a `scanf` those that it counts as assigned.
+        // SAFETY: the function has followed this pointer for this conversion: a `printf` follows every
+        // pointer of its format, a `scanf` those that it counts as assigned.
         let len = unsafe {
             if format.input {
                 if c.kind != b'n' {
@@ -112,11 +114,11 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: F
     }
 }
 
-/// Reads arguments in order from a list. Formats with numbered arguments are
-/// left alone: their types are only known when all are seen.
+/// Reads arguments in order from a list. Stops at a format with numbered arguments: their types are known
+/// only after all conversions were parsed.
 ///
 /// # Safety
-/// The list that `walk` begins with has the arguments of the format.
+/// The list at the start of `walk` has the arguments of the format.
 unsafe fn collect(parser: Parser<'_>, walk: &mut VaWalk, args: &mut Arguments) {
     for piece in parser {
         let Piece::Conversion(c) = piece else { continue };
@@ -125,7 +127,7 @@ unsafe fn collect(parser: Parser<'_>, walk: &mut VaWalk, args: &mut Arguments) {
                 if n as usize != args.count {
                     return;
                 }
-                // SAFETY: the format asks for this argument, so it is there, as one word.
+                // SAFETY: the format requires this argument, so it exists, as one word.
                 args.add(unsafe { *(walk.next(Kind::Word).0 as *const u64) });
             }
         }
@@ -139,7 +141,7 @@ unsafe fn collect(parser: Parser<'_>, walk: &mut VaWalk, args: &mut Arguments) {
             Size::LongDouble => Kind::LongDouble,
             _ => Kind::Double,
         };
-        // SAFETY: the format asks for this argument, so it is there, with eight bytes at least.
+        // SAFETY: the format requires this argument, so it exists, with eight bytes at least.
         args.add(unsafe { *(walk.next(kind).0 as *const u64) });
     }
 }
@@ -152,15 +154,15 @@ unsafe fn printed(c: &Conversion, pointer: u64, args: &Arguments) -> u64 {
     let at = pointer as *const u8;
     let limit = match c.precision {
         Number::Fixed(n) => u64::from(n),
-        // A negative precision is none.
+        // A negative precision counts as none.
         Number::Arg(n) => match args.get(n) {
             Some(n) if n as i32 >= 0 => u64::from(n as u32),
             _ => u64::MAX >> 2,
         },
         Number::None => u64::MAX >> 2,
     };
-    // SAFETY: the function has read the string up to its NUL or its precision. That counts bytes of
-    // output, of which each wide character makes one at least.
+    // SAFETY: the function has read the string up to its NUL or its precision. That counts bytes of output,
+    // and each wide character makes at least one.
     unsafe {
         match c.kind {
             b'n' => c.size.bytes(),

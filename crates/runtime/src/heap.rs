@@ -1,6 +1,5 @@
-//! Large blocks of the heap. The C library gives them back to the kernel when
-//! they are freed; their shadow must go too, or shadows would outgrow the
-//! program.
+//! Large blocks of the heap. The C library unmaps them when they are freed; their shadow must be freed too,
+//! or shadows would outgrow the program.
 
 use crate::call::Call;
 use crate::context::Context;
@@ -9,23 +8,22 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Acquire, Ordering::R
 use externals::{External, flag};
 use recording::event::Event;
 
-/// From this size on a block counts as large.
+/// Blocks of at least this size count as large.
 const LARGE: u64 = 128 << 10;
-/// Blocks that find no place are forgotten; that costs memory only.
+/// Blocks that do not fit into the table are not tracked; that costs only memory.
 const PLACES: usize = 512;
 
 static mut BLOCKS: [(u64, u64); PLACES] = [(0, 0); PLACES];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static LOCK: AtomicBool = AtomicBool::new(false);
 
-/// Runs unless somebody else is at the table: waiting could be for ever in a
-/// signal handler.
+/// Runs `f` unless the table is in use: waiting in a signal handler could deadlock.
 fn try_locked<R>(f: impl FnOnce(&mut [(u64, u64); PLACES]) -> R) -> Option<R> {
     if LOCK.swap(true, Acquire) {
         return None;
     }
-    // SAFETY: nobody else has a reference to the table: whoever finds `LOCK` taken goes away, be it
-    // another thread or a handler that interrupts this one.
+    // SAFETY: there is no other reference to the table: a thread that finds `LOCK` taken returns, and so does
+    // a handler that interrupts this one.
     let result = f(unsafe { &mut *(&raw mut BLOCKS) });
     LOCK.store(false, Release);
     Some(result)
@@ -36,18 +34,17 @@ pub fn after_fork() {
     LOCK.store(false, Release);
 }
 
-/// Keeps the table after a call that allocates or frees, and gives back the
-/// shadow of what was freed.
+/// Updates the table after a call that allocates or frees, and releases the shadow of what was freed.
 ///
 /// # Safety
 /// `call` is a call of `external` that has returned, in the running thread, and `ctx` has a shadow.
 #[inline]
 pub unsafe fn follow(ctx: &mut Context, external: &External, call: &Call<'_>) {
     if external.has(flag::FREES) && COUNT.load(Relaxed) > 0 {
-        // SAFETY: `freed` asks for what this function asks: the call has returned.
+        // SAFETY: `freed` has the requirements of this function: the call has returned.
         unsafe { freed(ctx, external, call) };
     }
-    // SAFETY: the range is of the function that was called, and the call has returned.
+    // SAFETY: the range belongs to the function that was called, and the call has returned.
     let block = external.allocates.as_ref().and_then(|block| unsafe { call.range(block) });
     if let Some((address, size)) = block
         && size >= LARGE
@@ -68,7 +65,7 @@ pub unsafe fn follow(ctx: &mut Context, external: &External, call: &Call<'_>) {
 #[cold]
 unsafe fn freed(ctx: &mut Context, external: &External, call: &Call<'_>) {
     let address = call.arg(0);
-    // `realloc` that stayed in place, or failed, has freed nothing.
+    // A `realloc` that kept the block in place, or failed, has freed nothing.
     if address == 0 || (external.has(flag::MOVES) && (call.ret == address || call.ret == 0)) {
         return;
     }
@@ -79,10 +76,10 @@ unsafe fn freed(ctx: &mut Context, external: &External, call: &Call<'_>) {
     });
     if let Some(Some(length)) = length {
         ctx.emit(call.at, &Event::Zeroed { address, length });
-        // Memory that is gone brings no shadow when a fault asks for it.
+        // The block may be unmapped: then a fault on its shadow would not be repaired.
         shadow::cover(ctx.key, address, length);
-        // SAFETY: the context has a shadow, now of this range too, and what the block held is not
-        // read any more.
+        // SAFETY: the context has a shadow, now of this range too, and the content of the block is not read
+        // any more.
         unsafe { memory::zero(ctx.key, address, length) };
     }
 }

@@ -1,12 +1,11 @@
-//! The hooks of instrumented code that have to do with memory.
+//! The hooks of instrumented code for memory.
 //!
-//! All are called by code that the compiler emits, as `docs/runtime-interface.md` says. For every
-//! hook that means: `ctx` is the context that the thread-local block of the running thread names,
-//! and no other hook is at work on it (a signal's handler has a context of its own); descriptors are
-//! static data of the calling module; pointers to values point to as many bytes or slots as the
-//! descriptor or the arguments say, on the caller's stack; addresses are those of an access that the
-//! program makes, or has just made, itself. If the program's access is wild, the hook faults as the
-//! program would.
+//! Code that the compiler emits calls all of them, as `docs/runtime-interface.md` specifies. For every hook
+//! that means: `ctx` is the context that the thread-local block of the running thread names, and no other
+//! hook is active on it (a signal's handler has a context of its own); descriptors are static data of the
+//! calling module; pointers to values point to as many bytes or slots as the descriptor or the arguments
+//! declare, on the caller's stack; addresses are those of an access that the program makes, or has just made,
+//! itself. If the program's access is wild, the hook faults as the program would.
 
 use crate::context::{self, Context};
 use crate::desc::{Kind, Kinds, ModuleDesc, SiteDesc, VaDesc};
@@ -16,7 +15,7 @@ use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
 use recording::event::{Event, Slots};
 
 impl Context {
-    /// Runs a hook's work; meanwhile a signal leaves this context alone.
+    /// Runs a hook's work; meanwhile a signal handler does not use this context.
     #[inline]
     pub fn busily<R>(&mut self, work: impl FnOnce(&mut Context) -> R) -> R {
         let was = self.own.busy;
@@ -33,23 +32,22 @@ impl Context {
         self.key != 0
     }
 
-    /// Another stream whose shadow holds what was seen here: the writer, as far
-    /// as can be told.
+    /// Another stream whose shadow contains the value seen here: the probable writer, if one can be found.
     #[cold]
     fn writer(&self, address: u64, value: &[u8]) -> Option<u32> {
         if !shadow::is_foreseen(address) || !shadow::is_contiguous(address, value.len() as u64) {
             return None;
         }
         for other in context::all() {
-            // SAFETY: contexts are never unmapped, and these are fields that others may read.
+            // SAFETY: contexts are never unmapped, and these are fields that other threads may read.
             let (key, stream) = unsafe { ((*other).key, (*other).stream) };
             if key == 0 || core::ptr::eq(other, self) {
                 continue;
             }
             let shadow = (address ^ key) as *const u8;
-            // SAFETY: the address is foreseen, so its block is part of every shadow, and shadows are
-            // never unmapped; the value lies within the block, as was checked. The thread of that shadow may write
-            // there meanwhile: then the answer is that of another moment, and only a hint.
+            // SAFETY: the address is foreseen, so its block is part of every shadow, and shadows are never
+            // unmapped; the value lies within the block, as checked above. The thread of that shadow may
+            // write there meanwhile: then the result holds for another moment, and it is only a hint.
             if unsafe { bytes::first_difference(shadow, value.as_ptr(), value.len()) } == value.len() {
                 return Some(stream);
             }
@@ -57,22 +55,22 @@ impl Context {
         None
     }
 
-    /// A load saw something else than the shadow.
+    /// A load returned another value than the shadow contains.
     ///
     /// # Safety
-    /// `shadow` is where this thread's shadow of the value is, and was just read by instrumented
-    /// code or a hook.
+    /// `shadow` is the address of this thread's shadow of the value, and was just read by instrumented code
+    /// or a hook.
     #[inline]
     unsafe fn mispredicted(&mut self, at: At, shadow: *mut u8, value: &[u8]) {
-        // While nothing is recorded the shadow is the memory itself: what looks like a
-        // miss is another thread's store between two loads, and must stay.
+        // While nothing is recorded the shadow is the memory itself: an apparent miss is another thread's
+        // store between two loads, and must not be overwritten.
         if !self.records() {
             return;
         }
         self.misses += 1;
         let writer = if context::many() { self.writer(shadow as u64 ^ self.key, value) } else { None };
-        // SAFETY: the shadow has room for the value, says the caller, and only this thread uses it.
-        // Each of the two words takes at most eight bytes.
+        // SAFETY: the caller guarantees that the shadow has the size of the value, and only this thread uses
+        // it. At most eight bytes are copied to each of the two words.
         unsafe {
             if value.len() <= 8 {
                 let mut words = [0u64; 2];
@@ -88,10 +86,10 @@ impl Context {
     }
 }
 
-/// Behind the trampoline of `__relapse_miss`.
+/// Called by the trampoline of `__relapse_miss`.
 ///
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 pub unsafe extern "C" fn miss(
     ctx: *mut Context,
     module: *const ModuleDesc,
@@ -100,8 +98,8 @@ pub unsafe extern "C" fn miss(
     shadow: *mut u8,
     value: u64,
 ) {
-    // SAFETY: instrumented code has just compared `size` bytes, at most eight, at `shadow` with those
-    // that it passes in `value`.
+    // SAFETY: instrumented code has just compared `size` bytes, at most eight, at `shadow` with those that it
+    // passes in `value`.
     unsafe {
         let size = ((size_site >> 32) as usize).min(8);
         let at = At::new(module, size_site as u32, time);
@@ -111,7 +109,7 @@ pub unsafe extern "C" fn miss(
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_miss_wide(
     ctx: *mut Context,
@@ -121,8 +119,8 @@ pub unsafe extern "C" fn __relapse_miss_wide(
     shadow: *mut u8,
     value: *const u8,
 ) {
-    // SAFETY: instrumented code has just compared `size` bytes, at most 16, at `shadow` with those
-    // that it has stored at `value` on its stack, where nobody else writes.
+    // SAFETY: instrumented code has just compared `size` bytes, at most 16, at `shadow` with those that it
+    // has stored at `value` on its stack, where no other code writes.
     unsafe {
         let size = ((size_site >> 32) as usize).min(16);
         let at = At::new(module, size_site as u32, time);
@@ -132,7 +130,7 @@ pub unsafe extern "C" fn __relapse_miss_wide(
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_copy(
     ctx: *mut Context,
@@ -142,15 +140,15 @@ pub unsafe extern "C" fn __relapse_copy(
     from: u64,
     len: u64,
 ) {
-    // SAFETY: the program moves `len` bytes from `from` to `to` here. As the move comes first, both
-    // ranges are known to be memory when their shadow is used.
+    // SAFETY: the program moves `len` bytes from `from` to `to` here. Memory is moved first, so both ranges
+    // are known to be mapped when their shadow is used.
     unsafe {
         let ctx = &mut *ctx;
         if ctx.records() && len != 0 {
             let at = At::new((*desc).module, (*desc).site, time);
             ctx.busily(|ctx| {
-                // Memory first: a wild pointer must fault as it would alone. The
-                // destination then holds what the source held.
+                // Memory first: a wild pointer must fault as it would without the runtime. The destination
+                // then contains what the source contained.
                 bytes::copy(to as *mut u8, from as *const u8, len as usize);
                 ctx.make_known_from(at, from, to, len);
                 memory::copy(ctx.key, to, from, len);
@@ -162,7 +160,7 @@ pub unsafe extern "C" fn __relapse_copy(
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_set(
     ctx: *mut Context,
@@ -172,8 +170,8 @@ pub unsafe extern "C" fn __relapse_set(
     byte: u64,
     len: u64,
 ) {
-    // SAFETY: the program fills `len` bytes at `to` here. As that comes first, the range is known to
-    // be memory when its shadow is used.
+    // SAFETY: the program fills `len` bytes at `to` here. Memory is filled first, so the range is known to be
+    // mapped when its shadow is used.
     unsafe {
         bytes::fill(to as *mut u8, byte as u8, len as usize);
         let key = (*ctx).key;
@@ -184,7 +182,7 @@ pub unsafe extern "C" fn __relapse_set(
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_read(
     ctx: *mut Context,
@@ -193,7 +191,7 @@ pub unsafe extern "C" fn __relapse_read(
     from: u64,
     len: u64,
 ) {
-    // SAFETY: the program passes `len` bytes at `from` by value next, so they can be read.
+    // SAFETY: the program passes `len` bytes at `from` by value next, so they are readable.
     unsafe {
         if (*ctx).records() {
             let at = At::new((*desc).module, (*desc).site, time);
@@ -203,7 +201,7 @@ pub unsafe extern "C" fn __relapse_read(
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_byval(
     ctx: *mut Context,
@@ -214,9 +212,9 @@ pub unsafe extern "C" fn __relapse_byval(
     len: u64,
     linked: u64,
 ) {
-    // SAFETY: `to` is a slot of `len` bytes in the frame of the function that begins, on the model
-    // stack: only this thread uses it, and nobody writes while `content` is alive. `from` is where
-    // the caller has put the argument.
+    // SAFETY: `to` is a slot of `len` bytes in the frame of the function that begins, on the model stack:
+    // only this thread uses it, and no code writes to it while `content` is live. `from` is where the caller
+    // has put the argument.
     unsafe {
         let ctx = &mut *ctx;
         bytes::copy(to as *mut u8, from as *const u8, len as usize);
@@ -225,7 +223,7 @@ pub unsafe extern "C" fn __relapse_byval(
         }
         let content = core::slice::from_raw_parts(to as *const u8, len as usize);
         ctx.busily(|ctx| {
-            // `linked` is a C bool: its upper bits mean nothing.
+            // `linked` is a C bool: its upper bits are undefined.
             if linked & 0xff == 0 {
                 ctx.patch(At::new((*desc).module, (*desc).site, time), to, content);
             } else {
@@ -236,7 +234,7 @@ pub unsafe extern "C" fn __relapse_byval(
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_atomic(
     ctx: *mut Context,
@@ -246,9 +244,9 @@ pub unsafe extern "C" fn __relapse_atomic(
     old: *const u8,
     new: *const u8,
 ) {
-    // SAFETY: instrumented code has just accessed `size` bytes at `address`, and has stored what it
-    // saw at `old` and what it wrote, if it did, at `new`, both on its stack. Atomic accesses are
-    // aligned, so they cross no border of blocks and the shadow is contiguous.
+    // SAFETY: instrumented code has just accessed `size` bytes at `address`, and has stored the old value at
+    // `old` and the new value, if it wrote one, at `new`, both on its stack. Atomic accesses are aligned, so
+    // they cross no border of blocks and the shadow is contiguous.
     unsafe {
         if !(*ctx).records() {
             return;
@@ -268,7 +266,7 @@ pub unsafe extern "C" fn __relapse_atomic(
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_atomic_store(
     ctx: *mut Context,
@@ -276,8 +274,8 @@ pub unsafe extern "C" fn __relapse_atomic_store(
     value: *const u8,
     size: u64,
 ) {
-    // SAFETY: instrumented code has just stored `size` bytes to `address`, the same as at `value` on
-    // its stack.
+    // SAFETY: instrumented code has just stored `size` bytes to `address`, the same as at `value` on its
+    // stack.
     unsafe {
         if (*ctx).records() {
             memory::store((*ctx).key, address, value, size);
@@ -286,7 +284,7 @@ pub unsafe extern "C" fn __relapse_atomic_store(
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_value(
     ctx: *mut Context,
@@ -294,8 +292,8 @@ pub unsafe extern "C" fn __relapse_value(
     time: u64,
     slots: *const u64,
 ) {
-    // SAFETY: `extra` says how many slots instrumented code has stored at `slots` on its stack, where
-    // nobody else writes.
+    // SAFETY: `extra` is the number of slots that instrumented code has stored at `slots` on its stack, where
+    // no other code writes.
     unsafe {
         if !(*ctx).records() {
             return;
@@ -309,7 +307,7 @@ pub unsafe extern "C" fn __relapse_value(
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_tls_addr(
     ctx: *mut Context,
@@ -339,7 +337,7 @@ pub struct VaList {
 }
 
 impl VaList {
-    /// Whether this list can be the other one after arguments were taken from it.
+    /// Whether taking arguments from the earlier list can produce this one.
     pub fn is_reached_from(&self, earlier: &VaList) -> bool {
         self.save == earlier.save
             && self.overflow >= earlier.overflow
@@ -348,7 +346,7 @@ impl VaList {
     }
 }
 
-/// Walks over variadic arguments: where each lies and how many bytes it has.
+/// Iterates over variadic arguments: the address and size of each.
 pub struct VaWalk {
     pub list: VaList,
 }
@@ -388,7 +386,7 @@ impl VaWalk {
 }
 
 /// # Safety
-/// Called by instrumented code as the interface says.
+/// Called by instrumented code as `docs/runtime-interface.md` specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_va_start(
     ctx: *mut Context,
@@ -397,9 +395,9 @@ pub unsafe extern "C" fn __relapse_va_start(
     list: *const VaList,
     va: *const VaDesc,
 ) {
-    // SAFETY: `va_start` has just filled the list. `va` is null, or the static descriptor that the
-    // caller has left in the context for this very call: so the arguments are of these kinds, and
-    // lie where the walk over the list finds them, in the save area or on the machine stack.
+    // SAFETY: `va_start` has just filled the list. `va` is null, or the static descriptor that the caller has
+    // left in the context for this very call: so the arguments are of these kinds, and lie at the addresses
+    // that the walk over the list computes, in the save area or on the machine stack.
     unsafe {
         if !(*ctx).records() {
             return;
@@ -421,7 +419,7 @@ pub unsafe extern "C" fn __relapse_va_start(
                 memory::store(key, address, address as *const u8, len);
             };
             copy(list as u64, size_of::<VaList>() as u64);
-            // Replay knows the caller's arguments and puts them to the same places.
+            // Replay knows the caller's arguments and stores them at the same addresses.
             if let Some(va) = va.as_ref() {
                 let mut walk = VaWalk { list: l };
                 for kind in Kinds::new(va.kinds, va.count) {

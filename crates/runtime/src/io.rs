@@ -1,9 +1,8 @@
-//! Where bytes came from and went to: sources and positions.
+//! Sources and destinations of bytes, and positions in them.
 //!
-//! Descriptors are looked up in `/proc/self/fd` once, and again when they were
-//! opened or closed. Positions of files come from the kernel where a call to it
-//! was made anyway; for streams they are counted along, so that `getc` costs no
-//! system call.
+//! Descriptors are resolved in `/proc/self/fd` once, and again after they were opened or closed. Positions of
+//! files come from the kernel where a call to it was made anyway; positions of streams are tracked
+//! incrementally, so that `getc` costs no system call.
 
 use crate::call::Call;
 use crate::context::Context;
@@ -23,13 +22,13 @@ unsafe extern "C" {
 }
 
 const MAX_FD: usize = 1024;
-/// Places in the table of sources beyond the descriptors.
+/// Indices in the table of sources after the descriptors.
 const CLOCK: usize = MAX_FD;
 const RANDOM: usize = MAX_FD + 1;
 const SOURCES: usize = MAX_FD + 2;
 
-/// A number that all threads read and write. Two that use one descriptor or stream at a time may
-/// spoil each other's positions, as they may the program's.
+/// A number that all threads read and write. Two threads that use one descriptor or stream at the same time
+/// may corrupt each other's positions, as they may the program's.
 struct Shared(AtomicU64);
 
 impl Shared {
@@ -45,7 +44,7 @@ impl Shared {
         self.0.store(value, Relaxed);
     }
 
-    /// Counts on; returns what it was.
+    /// Adds to the number; returns its old value.
     fn add(&self, count: u64) -> u64 {
         let old = self.get();
         self.set(old.wrapping_add(count));
@@ -57,12 +56,12 @@ impl Shared {
     }
 }
 
-/// What is known of a descriptor. The position counts for those that cannot
-/// seek, each direction by itself.
+/// State of a descriptor. The position is used for descriptors that cannot seek, separately for each
+/// direction.
 struct Descriptor {
-    /// How often it has come to mean something else.
+    /// How often the descriptor was reopened.
     generation: Shared,
-    /// 0 not looked at, 1 seeks, 2 does not
+    /// 0: not determined, 1: can seek, 2: cannot seek.
     seeks: Shared,
     position: [Shared; 2],
 }
@@ -71,13 +70,13 @@ static DESCRIPTORS: [Descriptor; MAX_FD] = [const {
     Descriptor { generation: Shared::new(0), seeks: Shared::new(0), position: [const { Shared::new(0) }; 2] }
 }; MAX_FD];
 
-/// A stream's position, counted along.
+/// A stream's position, tracked incrementally.
 struct Stream {
     file: Shared,
     /// 1 if the position is known.
     known: Shared,
     position: Shared,
-    /// The read buffer as it was left: end, and bytes not yet read.
+    /// State of the read buffer after the last call: its end, and the number of unread bytes.
     read_end: Shared,
     unread: Shared,
 }
@@ -88,7 +87,7 @@ impl Stream {
         Stream { file, known, position, read_end, unread }
     }
 
-    /// From now on the entry of this stream, of which nothing is known.
+    /// Assigns the entry to this stream, with nothing known about it.
     fn reset(&self, file: u64) {
         self.file.set(file);
         for field in [&self.known, &self.position, &self.read_end, &self.unread] {
@@ -108,7 +107,7 @@ fn descriptor(fd: i32) -> Option<&'static Descriptor> {
     DESCRIPTORS.get(usize::try_from(fd).ok()?)
 }
 
-/// The entry of a stream; an old one gives way when the table is full.
+/// The entry of a stream; replaces an old one when the table is full.
 fn stream(file: u64) -> &'static Stream {
     let hash = (file >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
     let place = |i: u64| &OPEN[((hash + i) as usize) % STREAMS];
@@ -135,13 +134,13 @@ pub unsafe fn file_number(file: u64) -> i32 {
     unsafe { *((file + 112) as *const i32) }
 }
 
-/// Where reading from a stream's buffer goes on, where it ends, where it began.
+/// The read position in a stream's buffer, the buffer's end and its beginning.
 ///
 /// # Safety
 /// `file` is an open stream of the C library.
 pub unsafe fn read_buffer(file: u64) -> (u64, u64, u64) {
-    // SAFETY: the layout of a `FILE` is part of the C library's ABI; these three pointers come
-    // behind the flags.
+    // SAFETY: the layout of a `FILE` is part of the C library's ABI; these three pointers come after the
+    // flags.
     let [at, end, base] = unsafe { *((file + 8) as *const [u64; 3]) };
     (at, end, base)
 }
@@ -155,12 +154,12 @@ pub fn seeks(fd: i32) -> bool {
     d.seeks.get() == 1
 }
 
-/// Where a stream that can seek is now.
+/// The current position of a stream that can seek.
 ///
 /// # Safety
 /// `file` is an open stream of the C library.
 pub unsafe fn stream_now(file: u64) -> Option<u64> {
-    // SAFETY: the stream is open, says the caller.
+    // SAFETY: the caller guarantees an open stream.
     unsafe {
         if !seeks(file_number(file)) {
             return None;
@@ -173,10 +172,10 @@ pub unsafe fn stream_now(file: u64) -> Option<u64> {
     }
 }
 
-/// The stream of a call that takes an unknown number of bytes, if it is an open one.
+/// The stream of a call that takes an unknown number of bytes, if it is open.
 ///
 /// # Safety
-/// `io` is of the function that `call` calls.
+/// `io` belongs to the function that `call` calls.
 pub unsafe fn consumed_stream(io: Io, call: &Call<'_>) -> Option<u64> {
     if io.data != Data::Consumed {
         return None;
@@ -192,7 +191,7 @@ pub unsafe fn consumed_stream(io: Io, call: &Call<'_>) -> Option<u64> {
     (file != 0 && unsafe { file_number(file) } >= 0).then_some(file)
 }
 
-/// The descriptor means something else from now on.
+/// The descriptor refers to something else from now on.
 fn renew(fd: i32) {
     if let Some(d) = descriptor(fd) {
         d.generation.add(1);
@@ -205,14 +204,14 @@ fn forget_stream(file: u64) {
     stream(file).reset(file);
 }
 
-/// Keeps the tables true after calls that open, close or seek.
+/// Updates the tables after calls that open, close or seek.
 ///
 /// # Safety
 /// `call` is a call of `external` that has returned.
 pub unsafe fn follow(external: &External, call: &Call<'_>) {
-    // SAFETY: a function that opens returns null or an open stream; the one of `ungetc` is open,
-    // as it has put a byte back. A function that opens two descriptors has stored them where its
-    // first range says; that this has eight bytes is checked.
+    // SAFETY: a function that opens returns null or an open stream; the stream of `ungetc` is open, as it has
+    // put a byte back. A function that opens two descriptors has stored them in its first range; the code
+    // checks that this range has eight bytes.
     unsafe {
         if external.has(flag::CLOSES) {
             if call.arg(0) < MAX_FD as u64 { renew(call.arg(0) as i32) } else { forget_stream(call.arg(0)) }
@@ -222,7 +221,7 @@ pub unsafe fn follow(external: &External, call: &Call<'_>) {
                 Ret::Fd => renew(call.ret as i32),
                 _ if call.ret != 0 => {
                     forget_stream(call.ret);
-                    // `fdopen` keeps the descriptor, but it may have been used before.
+                    // `fdopen` keeps the descriptor, but the descriptor may have been used before.
                     renew(file_number(call.ret));
                 }
                 _ => {}
@@ -250,7 +249,7 @@ pub unsafe fn follow(external: &External, call: &Call<'_>) {
 /// `file` is an open stream of the C library.
 pub unsafe fn put_back(file: u64) {
     stream(file).position.back(1);
-    // SAFETY: the stream is open, says the caller.
+    // SAFETY: the caller guarantees an open stream.
     if let Some(d) = descriptor(unsafe { file_number(file) }) {
         d.position[0].back(1);
     }
@@ -268,8 +267,7 @@ impl Context {
         self.own.next_source - 1
     }
 
-    /// The source at a place of the table, made by `define` if its generation
-    /// has changed.
+    /// The source at an index of the table, made by `define` if its generation has changed.
     fn source(
         &mut self,
         place: usize,
@@ -321,14 +319,14 @@ fn define_descriptor(ctx: &mut Context, fd: i32) -> u64 {
     if mode != Some(SOCKET) {
         return ctx.define_source(kind, fd, name);
     }
-    // In the place of the link's name: room on the stack may be scarce.
+    // Reuses the buffer of the link's name, because stack space may be scarce.
     link = Path::new();
     link.push(name);
     sockets::describe(fd, &mut link);
     ctx.define_source(kind, fd, link.as_bytes())
 }
 
-/// Position before `count` bytes were moved by a system call on `fd`.
+/// Position before a system call moved `count` bytes on `fd`.
 pub fn descriptor_position(fd: i32, out: bool, count: u64) -> u64 {
     let Some(d) = descriptor(fd) else { return 0 };
     if d.seeks.get() != 2 {
@@ -358,15 +356,14 @@ unsafe fn tell(file: u64) -> Option<u64> {
     }
 }
 
-/// How many bytes the call that has just returned took from a stream, by its buffer. At most one
-/// refill is seen; more are rare (a token longer than the buffer) and cost only accuracy of the
-/// offset.
+/// How many bytes the call that has just returned took from a stream, according to its buffer. At most one
+/// refill is visible; more are rare (a token longer than the buffer) and make only the offset inaccurate.
 ///
 /// # Safety
 /// `file` is an open stream of the C library.
 unsafe fn moved_on(file: u64) -> u64 {
     let entry = stream(file);
-    // SAFETY: the stream is open, says the caller.
+    // SAFETY: the caller guarantees an open stream.
     let (at, end, base) = unsafe { read_buffer(file) };
     let unread = end.saturating_sub(at);
     let was = entry.unread.get();
@@ -376,22 +373,21 @@ unsafe fn moved_on(file: u64) -> u64 {
     }
 }
 
-/// How many bytes `fgets` has put at an address: `text` up to the first NUL. A line may have more
-/// of them; only the stream knows then.
+/// How many bytes `fgets` has stored at an address: `text` up to the first NUL. A line may contain further
+/// NUL bytes; then only the stream has the length.
 ///
 /// # Safety
-/// `file` is an open stream of the C library, from which `fgets` has read to `address`, where there
-/// are `room` bytes; `text` is less than `room`.
+/// `file` is an open stream of the C library, from which `fgets` has read to `address`, where there are
+/// `room` bytes; `text` is less than `room`.
 pub unsafe fn line_length(file: u64, address: u64, text: u64, room: u64) -> u64 {
-    // SAFETY: used for offsets less than `room` only: `text - 1`, and `taken` or less once it is
-    // checked.
+    // SAFETY: called only with offsets less than `room`: `text - 1`, and `taken` or less after its check.
     let byte = |at: u64| unsafe { *((address + at) as *const u8) };
     // A whole line, or a full buffer.
     if text > 0 && byte(text - 1) == b'\n' || text + 1 >= room {
         return text;
     }
     let entry = stream(file);
-    // SAFETY: the stream is open, says the caller.
+    // SAFETY: the caller guarantees an open stream.
     let (taken, (at, _, base)) = unsafe {
         let now = if entry.is_known() { tell(file) } else { None };
         let taken = match now {
@@ -406,18 +402,18 @@ pub unsafe fn line_length(file: u64, address: u64, text: u64, room: u64) -> u64 
     // At the end of the input the buffer counts as empty.
     let seen = taken.min(at.saturating_sub(base));
     // SAFETY: `k` is at most `at - base`, so the byte lies in the part of the stream's buffer that was
-    // read already.
+    // already read.
     let same = (1..=seen).all(|k| unsafe { *((at - k) as *const u8) } == byte(taken - k));
     if same { taken } else { text }
 }
 
-/// Position before and count of the bytes a call moved on a stream. `count`
-/// none: as many as the stream has moved on.
+/// Position before a call on a stream, and the number of bytes it moved. Without `count` that number is
+/// computed from the stream.
 ///
 /// # Safety
 /// `file` is an open stream of the C library.
 pub unsafe fn stream_position(file: u64, out: bool, count: Option<u64>) -> (u64, u64) {
-    // SAFETY: the stream is open, says the caller.
+    // SAFETY: the caller guarantees an open stream.
     unsafe {
         let fd = file_number(file);
         let entry = stream(file);
@@ -453,15 +449,13 @@ pub unsafe fn stream_position(file: u64, out: bool, count: Option<u64>) -> (u64,
     }
 }
 
-/// The bytes of an input or output: address (0: nowhere) and count; no count if
-/// only the stream knows.
+/// The bytes of an input or output: address (0: not available) and count; no count if only the stream has it.
 ///
 /// # Safety
-/// `call` is a call of `external` that has returned, and `io` is the function's.
+/// `call` is a call of `external` that has returned, and `io` belongs to the function.
 unsafe fn extent(external: &External, io: Io, call: &Call<'_>) -> Option<(u64, Option<u64>)> {
     let text = |range: &Range, (address, len): (u64, u64)| {
-        // Strings are ranges with their NUL, which is not input or output. A
-        // bounded string may have none.
+        // Ranges of strings include their NUL, which is not input or output. A bounded string may have none.
         let has_nul = match range.len {
             Len::CStr | Len::RetAndNul => true,
             // SAFETY: `range` gives readable bytes, at least one.
@@ -470,7 +464,7 @@ unsafe fn extent(external: &External, io: Io, call: &Call<'_>) -> Option<(u64, O
         };
         (address, Some(len - u64::from(has_nul)))
     };
-    // SAFETY: the ranges are those of the function that was called, and the call has returned.
+    // SAFETY: the ranges belong to the function that was called, and the call has returned.
     unsafe {
         Some(match io.data {
             Data::Written(i) => {
@@ -501,10 +495,10 @@ unsafe fn extent(external: &External, io: Io, call: &Call<'_>) -> Option<(u64, O
 /// thread's and has a shadow.
 pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_>) {
     let out = io.direction == Direction::Out;
-    // SAFETY: the program has passed the stream to a function that reads or writes, so it is open
-    // (one without a descriptor is left alone); `stdin`, `stdout` and `stderr` are the C library's.
-    // What the function has read or written can be made known: `line_length` stays below the length
-    // that was passed, and `taken` names bytes in memory of the runtime's own.
+    // SAFETY: the program has passed the stream to a function that reads or writes, so it is open (one
+    // without a descriptor is ignored); `stdin`, `stdout` and `stderr` are the C library's. The bytes that
+    // the function has read or written are mapped: `line_length` stays below the length that was passed, and
+    // `taken` names bytes in memory of the runtime.
     unsafe {
         let Some((address, count)) = extent(external, io, call) else { return };
         let file = match io.channel {
@@ -516,7 +510,7 @@ pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_
                 log_descriptor(ctx, external, io, call, call.arg(slot) as i32, (address, count.unwrap_or(0)));
                 return;
             }
-            // The environment was named when `main` was entered.
+            // The environment was logged when `main` was entered.
             Channel::Environment => return,
             Channel::Clock | Channel::Random => {
                 let (place, kind) = if io.channel == Channel::Clock {
@@ -545,7 +539,8 @@ pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_
             }
         }
         let taken = if io.data == Data::Consumed { consumed::taken(ctx, file) } else { None };
-        // Positions are counted along by what is read; a `scanf` says it itself.
+        // `stream_position` advances the tracked position by the bytes read; for a `scanf`, `taken` has
+        // already set it, so it is moved back first.
         if let Some(taken) = &taken
             && seeks(file_number(file))
         {
@@ -593,14 +588,14 @@ unsafe fn log_descriptor(
         ctx.emit(call.at, &Event::Io { out, source: id, offset, address, length });
         return;
     };
-    // SAFETY: the range is of the function that was called, and the call has returned.
+    // SAFETY: the range belongs to the function that was called, and the call has returned.
     for (address, length) in unsafe { call.buffers(vector) } {
         ctx.emit(call.at, &Event::Io { out, source: id, offset, address, length });
         offset += length;
     }
 }
 
-/// `mmap` of a file: later loads there are loads of its bytes.
+/// `mmap` of a file: later loads from the mapping read the file's bytes.
 pub fn log_mapped(ctx: &mut Context, call: &Call<'_>) {
     let (address, length) = (call.ret, call.arg(1));
     if let Some(id) = ctx.descriptor_source(call.arg(4) as i32) {
@@ -609,16 +604,16 @@ pub fn log_mapped(ctx: &mut Context, call: &Call<'_>) {
     }
 }
 
-/// `argv`, its strings and the environment, ahead of `main`.
+/// Makes `argv`, its strings and the environment known, before `main`.
 ///
 /// # Safety
-/// `argv` is null or has `argc` strings and a null pointer, as `main` gets them. `ctx` is this
-/// thread's. Nobody changes the environment meanwhile.
+/// `argv` is null or has `argc` strings and a null pointer, as `main` gets them. `ctx` is this thread's. No
+/// code changes the environment during the call.
 pub unsafe fn make_arguments_known(ctx: &mut Context, argc: u64, argv: *const *const u8) {
     let at = At::outside(ctx.time);
-    // SAFETY: the strings of both arrays are readable up to their NUL and the arrays up to their
-    // null pointers, says the caller. A thread that could change them has not been started by
-    // instrumented code yet.
+    // SAFETY: the caller guarantees that the strings of both arrays are readable up to their NUL and the
+    // arrays up to their null pointers. Instrumented code has not yet started a thread that could change
+    // them.
     unsafe {
         if !argv.is_null() {
             ctx.make_known(at, argv as u64, (argc + 1) * 8);

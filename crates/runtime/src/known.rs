@@ -1,12 +1,11 @@
-//! Making memory known: where memory and shadow differ, the difference is
-//! logged and the shadow follows.
+//! Makes memory known: where memory and shadow differ, the difference is logged and the shadow is updated.
 
 use crate::context::Context;
 use crate::stream::At;
 use crate::{bytes, memory, shadow};
 use recording::event::Event;
 
-/// Patches closer to each other than this are logged as one.
+/// Patches with fewer equal bytes than this between them are logged as one.
 const GAP: usize = 12;
 /// Longest patch; longer differences become several.
 const LONGEST: usize = 1 << 20;
@@ -18,16 +17,16 @@ impl Context {
     /// `address` is 0, or the bytes are readable. The context is this thread's and has a shadow.
     #[inline]
     pub unsafe fn make_known(&mut self, at: At, address: u64, len: u64) {
-        // SAFETY: says the caller; content and address are the same place.
+        // SAFETY: guaranteed by the caller; content and address are the same memory.
         unsafe { self.make_known_from(at, address, address, len) };
     }
 
-    /// The same, but what memory held is found at another place (the
-    /// destination of a `memmove` holds what the source held).
+    /// The same, but the content is read from another address (the destination of a `memmove` contains what
+    /// the source contained).
     ///
     /// # Safety
-    /// `address` is 0, or memory of the program, and `len` bytes at `content` are readable. The
-    /// context is this thread's and has a shadow.
+    /// `address` is 0, or memory of the program, and `len` bytes at `content` are readable. The context is
+    /// this thread's and has a shadow.
     #[inline]
     pub unsafe fn make_known_from(&mut self, at: At, address: u64, content: u64, len: u64) {
         if address == 0 || len == 0 {
@@ -36,8 +35,8 @@ impl Context {
         for (shadow, piece) in shadow::pieces(self.key, address, len) {
             let from = shadow ^ self.key;
             let content = content + (from - address);
-            // SAFETY: `content` is the part of the caller's range that belongs to this piece; its shadow
-            // is reserved or made when the access faults.
+            // SAFETY: `content` is the part of the caller's range that belongs to this piece; its shadow is
+            // reserved or created when the access faults.
             let same =
                 unsafe { bytes::first_difference(content as *const u8, shadow as *const u8, piece as usize) };
             if same < piece as usize {
@@ -56,9 +55,9 @@ impl Context {
     unsafe fn patch_range(&mut self, at: At, address: u64, content: u64, len: usize, mut start: usize) {
         let memory = content as *const u8;
         let shadow = (address ^ self.key) as *mut u8;
-        // SAFETY: `start`, `stop` and `end` never exceed `len`, so everything stays within the two
-        // ranges. Other threads of the program may write to `memory` meanwhile: the slice of it is
-        // only copied to the event, byte for byte, and the shadow gets the copy (`patch`).
+        // SAFETY: `start`, `stop` and `end` never exceed `len`, so everything stays within the two ranges.
+        // Other threads of the program may write to `memory` meanwhile: the slice of it is only copied to the
+        // event, byte for byte, and the shadow gets the copy (`patch`).
         unsafe {
             while start < len {
                 // The difference ends where GAP bytes are equal.
@@ -79,22 +78,22 @@ impl Context {
         }
     }
 
-    /// Logs that memory holds `bytes` at `address`; the shadow gets what was
-    /// logged, whatever another thread writes meanwhile.
+    /// Logs that memory contains `bytes` at `address`; the shadow gets exactly the logged bytes, even if
+    /// another thread writes meanwhile.
     ///
     /// # Safety
-    /// `address` is memory of the program, of the length of `bytes`. The context is this thread's
-    /// and has a shadow.
+    /// `address` is memory of the program, of the length of `bytes`. The context is this thread's and has a
+    /// shadow.
     pub unsafe fn patch(&mut self, at: At, address: u64, bytes: &[u8]) {
         let len = bytes.len();
         let content = if self.emit_long(at, &Event::Patch { address, bytes }, len + 64) {
-            // SAFETY: the event has just been written, and the bytes are its last: they lie in the
-            // window right before the cursor.
+            // SAFETY: the event has just been written, and the bytes are at its end: they lie in the window
+            // directly before the cursor.
             unsafe { self.own.cursor.sub(len) }
         } else {
             bytes.as_ptr()
         };
-        // SAFETY: there are `len` bytes of content, and the caller vouches for the range.
+        // SAFETY: there are `len` bytes of content, and the caller guarantees the range.
         unsafe { memory::store(self.key, address, content, len as u64) };
     }
 }

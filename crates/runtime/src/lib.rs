@@ -1,34 +1,29 @@
-//! The part of `relapse` that lives inside recorded programs: it answers the
-//! calls of instrumented code (`docs/runtime-interface.md`) and writes the raw
-//! files of a recording (`docs/recording-format.md`).
+//! The part of `relapse` that lives inside recorded programs: it implements the hooks of instrumented code
+//! (`docs/runtime-interface.md`) and writes the raw files of a recording (`docs/recording-format.md`).
 //!
 //! # What lives here
-//! * [`hooks`]: the functions instrumented code calls for memory;
-//! * [`entry`]: from outside into instrumented code and back, signals, landings;
-//! * [`external`]: after a [`call`] that left instrumented code; [`known`] brings the
-//!   memory up to date that the call read or wrote, [`format`](mod@format)
-//!   that of `printf` and `scanf`, [`io`] names where bytes came from or went
-//!   ([`sockets`] both ends of a connection), [`consumed`] finds those that a `scanf` took, `foreign` those
-//!   that libraries put out;
-//! * [`context`], [`stream`]: a thread's state and its file; [`shadow`]: its
-//!   second copy of memory, which [`memory`] reads and writes; [`heap`]: when
-//!   parts of it are given back;
-//! * [`process`], [`module`], [`fork`], [`crash`]: start, registration, `fork`,
-//!   fatal signals, the end;
+//! * [`hooks`]: the hooks of instrumented code for memory;
+//! * [`entry`]: entries from outside into instrumented code and returns from it, signals, landings;
+//! * [`external`]: after a [`call`] that left instrumented code; [`known`] updates the shadow of the memory
+//!   that the call read or wrote, [`format`](mod@format) that of `printf` and `scanf`, [`io`] names the
+//!   sources of input and the destinations of output ([`sockets`] both ends of a connection), [`consumed`]
+//!   finds the bytes that a `scanf` took, `foreign` those that libraries read and write;
+//! * [`context`], [`stream`]: a thread's state and its file; [`shadow`]: its second copy of memory, which
+//!   [`memory`] reads and writes; [`heap`]: when parts of the shadow are released;
+//! * [`process`], [`module`], [`fork`], [`crash`]: start, registration, `fork`, fatal signals, the end;
 //! * [`witness`]: one call from a given state, instead of the program;
-//! * [`sys`], [`bytes`], [`tls`]: system calls, memory functions and the
-//!   thread-local block, all without the C library.
+//! * [`sys`], [`bytes`], [`tls`]: system calls, memory functions and the thread-local block, all without the
+//!   C library.
 //!
 //! # What must not be known here
 //! Instructions and models. The runtime knows sites only as numbers.
 //!
 //! # Constraints
 //! * No standard library, no allocation: memory comes from `mmap`.
-//! * Hooks run at any place of any program, in signal handlers too. They keep
-//!   `errno`, take no locks on the way of a single thread, and call no function
-//!   that the program could have replaced by an instrumented one.
-//! * Trouble (disk full, no address space) ends the recording, never the
-//!   program.
+//! * Hooks run at any point of any program, in signal handlers too. They preserve `errno`, take no locks on
+//!   the path of a single-threaded program, and call no function that the program could have replaced by an
+//!   instrumented one.
+//! * An error (disk full, no address space) ends the recording, never the program.
 //!
 //! ```text
 //! program ── load differs ──► __relapse_miss ──► stream ──► p<pid>.<n>/t<N>.raw

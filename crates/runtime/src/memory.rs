@@ -1,7 +1,7 @@
 //! Access to the shadow, and the shadow as the models of the externals see it.
 //!
-//! A range that crosses the border of two blocks lies in two places of the shadow, with memory of
-//! the program perhaps behind the first. So whatever may be long goes by [`shadow::pieces`].
+//! A range that crosses the border of two blocks is split in the shadow, and memory of the program may follow
+//! the first part. So every access that may be long uses [`shadow::pieces`].
 
 use crate::shadow::{self, is_contiguous, pieces};
 use crate::{bytes, sys};
@@ -10,13 +10,13 @@ use externals::Memory;
 /// Stores bytes to the shadow of a range.
 ///
 /// # Safety
-/// `key` is that of a context of this thread that has a shadow. The range is memory of the program,
-/// which [`shadow::repair`] finds if the shadow has to be made first, or its shadow is reserved
-/// already. `len` bytes at `content` are readable.
+/// `key` is that of a context of this thread that has a shadow. The range is memory of the program, so that
+/// [`shadow::repair`] succeeds if the shadow has to be created first, or its shadow is already reserved.
+/// `len` bytes at `content` are readable.
 #[inline]
 pub unsafe fn store(key: u64, at: u64, content: *const u8, len: u64) {
-    // SAFETY: each piece is the shadow of a part of the range, which only this thread writes, and
-    // takes its part of the content.
+    // SAFETY: each piece is the shadow of a part of the range, which only this thread writes, and receives
+    // its part of the content.
     unsafe {
         if is_contiguous(at, len) {
             bytes::copy((at ^ key) as *mut u8, content, len as usize);
@@ -52,8 +52,8 @@ pub unsafe fn fill(key: u64, at: u64, byte: u8, len: u64) {
 /// As for [`store`], for both ranges.
 #[inline]
 pub unsafe fn copy(key: u64, to: u64, from: u64, len: u64) {
-    // SAFETY: with one piece on either side these are the shadows of the two ranges; `copy_pieces`
-    // asks for what the caller has promised.
+    // SAFETY: with one piece on either side these are the shadows of the two ranges; `copy_pieces` requires
+    // what the caller has guaranteed.
     unsafe {
         if is_contiguous(to, len) && is_contiguous(from, len) {
             bytes::copy((to ^ key) as *mut u8, (from ^ key) as *const u8, len as usize);
@@ -71,16 +71,16 @@ unsafe fn copy_pieces(key: u64, to: u64, from: u64, len: u64) {
     let mut done = 0;
     while done < len {
         let left = len - done;
-        // Bytes from here to the next border of either range, in the direction of the copy.
+        // Number of bytes from here to the next border of either range, in the direction of the copy.
         let (offset, n) = if upwards {
             (done, shadow::room_above(to + done).min(shadow::room_above(from + done)).min(left))
         } else {
             let n = shadow::room_below(to + left).min(shadow::room_below(from + left)).min(left);
             (left - n, n)
         };
-        // SAFETY: neither part crosses a border, so both are contiguous in the shadow. Parts of one
-        // block overlap there as they do in memory, and the direction saves what is still to be
-        // read; parts of two blocks do not overlap.
+        // SAFETY: neither part crosses a border, so both are contiguous in the shadow. Parts of one block
+        // overlap there as they do in memory, and the direction preserves the bytes still to be read; parts
+        // of two blocks do not overlap.
         unsafe {
             bytes::copy(((to + offset) ^ key) as *mut u8, ((from + offset) ^ key) as *const u8, n as usize);
         }
@@ -104,33 +104,33 @@ impl Memory for Shadow {
     fn read(&mut self, at: u64, into: &mut [u8]) {
         for (piece, len) in pieces(self.0, at, into.len() as u64) {
             let offset = ((piece ^ self.0) - at) as usize;
-            // SAFETY: the piece is the shadow of a range that the model was called for, as `new` was
-            // promised; `offset + len` is at most the length of `into`.
+            // SAFETY: the piece is the shadow of a range on which the model was called, by the contract of
+            // `new`; `offset + len` is at most the length of `into`.
             unsafe { bytes::copy(into.as_mut_ptr().add(offset), piece as *const u8, len as usize) };
         }
     }
 
     fn write(&mut self, at: u64, bytes: &[u8]) {
-        // SAFETY: the range is one that the model was called for, as `new` was promised.
+        // SAFETY: the model was called on this range, by the contract of `new`.
         unsafe { store(self.0, at, bytes.as_ptr(), bytes.len() as u64) };
     }
 
     fn find(&mut self, at: u64, byte: u8, limit: u64) -> Option<u64> {
         pieces(self.0, at, limit).find_map(|(piece, len)| {
-            // SAFETY: the piece is the shadow of a range that the model was called for, as `new` was
-            // promised. What was called has looked at the same bytes of memory, which are known.
+            // SAFETY: the piece is the shadow of a range on which the model was called, by the contract of
+            // `new`. The called function has read the same bytes of memory, which are known.
             let found = unsafe { bytes::find(piece as *const u8, byte, len as usize) }?;
             Some((piece ^ self.0) - at + found as u64)
         })
     }
 
     fn copy(&mut self, to: u64, from: u64, len: u64) {
-        // SAFETY: the ranges are those that the model was called for, as `new` was promised.
+        // SAFETY: the model was called on these ranges, by the contract of `new`.
         unsafe { copy(self.0, to, from, len) };
     }
 
     fn fill(&mut self, to: u64, byte: u8, len: u64) {
-        // SAFETY: the range is one that the model was called for, as `new` was promised.
+        // SAFETY: the model was called on this range, by the contract of `new`.
         unsafe {
             if byte == 0 {
                 zero(self.0, to, len);
@@ -142,15 +142,15 @@ impl Memory for Shadow {
 
     #[inline]
     fn byte(&mut self, at: u64) -> u8 {
-        // SAFETY: the byte is one that the model was called for, as `new` was promised.
+        // SAFETY: the model was called on a range with this byte, by the contract of `new`.
         unsafe { *((at ^ self.0) as *const u8) }
     }
 }
 
-/// From this size on pages are given back or left out.
+/// From this size on, pages are released or remapped instead of written.
 const LARGE: u64 = 128 << 10;
 
-/// Fills the shadow with zeros; large ranges by giving their pages back.
+/// Fills the shadow with zeros; for large ranges, by releasing their pages.
 ///
 /// # Safety
 /// As for [`store`].
@@ -172,21 +172,21 @@ pub unsafe fn zero(key: u64, at: u64, len: u64) {
     }
 }
 
-/// The shadow of a block that was moved goes with it. Whole pages of a large block are handed
-/// over, so that a reservation that grows is not paid for: what is returned, address and length,
-/// is zeros at its old place now.
+/// Moves the shadow of a block that was moved. Whole pages of a large block are remapped, so that pages of a
+/// growing reservation that were never touched stay unallocated. The result is the part (address and length)
+/// that is zero at its old address now.
 ///
 /// # Safety
 /// As for [`store`], for both ranges.
 pub unsafe fn shift(key: u64, to: u64, from: u64, len: u64) -> Option<(u64, u64)> {
     let apart = to.abs_diff(from) >= len;
     if len < LARGE || !apart || (to ^ from) & 4095 != 0 {
-        // SAFETY: `copy` asks of both ranges what this function asks.
+        // SAFETY: `copy` has the requirements of this function for both ranges.
         unsafe { copy(key, to, from, len) };
         return None;
     }
     let (first, end) = (from.next_multiple_of(4096), (from + len) & !4095);
-    // SAFETY: `at` and `len` are a part of the block, and its target a part of the new place.
+    // SAFETY: `at` and `len` are a part of the block, and its target a part of the new range.
     let copy_part = |at: u64, len: u64| unsafe { copy(key, to + (at - from), at, len) };
     copy_part(from, first - from);
     copy_part(end, from + len - end);
@@ -194,12 +194,13 @@ pub unsafe fn shift(key: u64, to: u64, from: u64, len: u64) -> Option<(u64, u64)
     while at < end {
         let target = to + (at - from);
         let len = shadow::room_above(at).min(shadow::room_above(target)).min(end - at);
-        // SAFETY: the part and its target begin and end at borders of pages, as `first`, `end` and
-        // the borders of blocks do and `to` is as far from one as `from` is. They lie apart in memory
-        // and so in the shadow, each in one block of it, private anonymous memory of the runtime.
+        // SAFETY: the part and its target begin and end at page borders: `first`, `end` and the borders of
+        // blocks do, and `to` and `from` have the same offset in their pages. They do not overlap in memory
+        // nor in the shadow, each lies in one block of it, and both are private anonymous memory of the
+        // runtime.
         if !unsafe { sys::hand_over(at ^ key, target ^ key, len) } {
             copy_part(at, len);
-            // SAFETY: this is the old place of a part of the block.
+            // SAFETY: this is the old address of a part of the block.
             unsafe { zero(key, at, len) };
         }
         at += len;

@@ -1,5 +1,4 @@
-//! Registration of modules: their numbers, the modules file, and which address
-//! is which known external.
+//! Registration of modules: their numbers, the modules file, and the map from addresses to known externals.
 
 use crate::desc::{MODULE_MAGIC, ModuleDesc};
 use crate::process::{self, Path};
@@ -26,16 +25,16 @@ unsafe extern "C" {
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// # Safety
-/// `module` is null or a descriptor emitted by the compiler. The call is made by a constructor of
-/// the module: the loader runs these one at a time; or by the first code of it that runs, if that
-/// comes even before.
+/// `module` is null or a descriptor emitted by the compiler. The caller is a constructor of the module (the
+/// loader runs constructors one at a time), or the first code of the module that runs, if that runs even
+/// earlier.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
-    // SAFETY: the first module's constructor comes here before other threads can know a function
-    // of an instrumented module.
+    // SAFETY: the first module's constructor gets here before other threads can call a function of an
+    // instrumented module.
     unsafe { process::start() };
-    // SAFETY: the descriptor is data of the module, writable, and nobody else looks at it before
-    // other code of the module runs.
+    // SAFETY: the descriptor is data of the module, writable, and no other code reads it before other code of
+    // the module runs.
     let Some(m) = (unsafe { module.as_mut() }) else { return };
     if m.magic != MODULE_MAGIC || m.index != 0 {
         return;
@@ -46,9 +45,8 @@ pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
         unsafe { crate::witness::registered(m) };
         return;
     }
-    // A library that was closed and is opened again at the same place is the
-    // module it was.
-    // SAFETY: `m` is a descriptor emitted by the compiler.
+    // A library that was closed and is opened again at the same address gets its old module number. SAFETY:
+    // `m` is a descriptor emitted by the compiler.
     let hash = unsafe { identity(m) };
     let mut registered = REGISTERED.iter().take(COUNT.load(Relaxed) as usize);
     if let Some(index) = registered.position(|h| h.load(Relaxed) == hash) {
@@ -74,16 +72,16 @@ pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
     }
 }
 
-/// The number of a module. Code in `.preinit_array` and `.init` runs before all constructors: then its
-/// module is registered now.
+/// The number of a module. Code in `.preinit_array` and `.init` runs before all constructors: then this call
+/// registers its module.
 ///
 /// # Safety
-/// `module` is the descriptor of a loaded module, whose code runs: one thread's, as long as not all its
-/// constructors have run.
+/// `module` is the descriptor of a loaded module, whose code runs; as long as not all its constructors have
+/// run, only one thread runs it.
 #[inline]
 pub unsafe fn index(module: *const ModuleDesc) -> u32 {
-    // SAFETY: the descriptor is data of a loaded module. Its index does not change any more once it
-    // is registered, and until then there is one thread.
+    // SAFETY: the descriptor is data of a loaded module. Its index does not change after registration, and
+    // until then there is one thread.
     unsafe {
         if (*module).index == 0 {
             __relapse_register(module.cast_mut());
@@ -92,11 +90,10 @@ pub unsafe fn index(module: *const ModuleDesc) -> u32 {
     }
 }
 
-/// What each module number stands for. Beyond the table a module opened twice
-/// gets two numbers.
+/// The hash of the module with each number. Once the table is full, a module opened twice gets two numbers.
 static REGISTERED: [AtomicU64; 8192] = [const { AtomicU64::new(0) }; 8192];
 
-/// A hash of a module's content and its place in memory.
+/// A hash of a module's content and its address in memory.
 ///
 /// # Safety
 /// `m` is a descriptor emitted by the compiler.
@@ -111,8 +108,8 @@ unsafe fn identity(m: &ModuleDesc) -> u64 {
     hash ^ core::ptr::from_ref(m) as u64
 }
 
-/// Keeps the library that this copy of the runtime is in, if it is in one: handlers of the C library
-/// and of the kernel point here, and a host may close its plug-in.
+/// Keeps the library loaded that contains this copy of the runtime, if any: handlers of the C library and of
+/// the kernel point into it, and a host may close its plug-in.
 pub fn stay_loaded() {
     const NODELETE_NOLOAD_LAZY: i32 = 0x1000 | 4 | 1;
     let Some(info) = object_of(stay_loaded as *const u8) else { return };
@@ -120,8 +117,8 @@ pub fn stay_loaded() {
         return;
     }
     if let Some(dlopen) = weak_dlopen() {
-        // SAFETY: `file` is the name by which the loader knows the library that this code is in.
-        // It is loaded, so no constructor runs: only its count of users goes up.
+        // SAFETY: `file` is the loader's name for the library that contains this code. It is loaded, so no
+        // constructor runs: only its reference count is incremented.
         unsafe { dlopen(info.file, NODELETE_NOLOAD_LAZY) };
     }
 }
@@ -141,12 +138,12 @@ fn object_of(address: *const u8) -> Option<DlInfo> {
 
 type Dlopen = unsafe extern "C" fn(*const u8, i32) -> *mut u8;
 
-/// `dlopen`, if the program has it: a static one should not get it because of us.
+/// `dlopen`, if the program has it: the runtime must not pull it into a static program.
 fn weak_dlopen() -> Option<Dlopen> {
     let at: usize;
-    // SAFETY: the linker makes an entry in the GOT for `dlopen` because of this very reference, and
-    // the loader fills it with the function's address, or with 0 for a weak symbol that nobody
-    // defines; `Option` of a function pointer is null for `None`.
+    // SAFETY: because of this reference the linker makes an entry in the GOT for `dlopen`, and the loader
+    // fills it with the function's address, or with 0 for an undefined weak symbol; `Option` of a function
+    // pointer is null for `None`.
     unsafe {
         core::arch::asm!(
             ".weak dlopen",
@@ -180,13 +177,13 @@ unsafe fn write_record(m: &ModuleDesc) {
     let library = object_of(core::ptr::from_ref(m).cast()).filter(|info| info.base != executable_base());
     let mut text = [0; 4096];
     let (file, base) = match library {
-        // SAFETY: the loader keeps a name for every library, as long as that is loaded; the library
-        // of `m` is while its constructor runs.
+        // SAFETY: the loader keeps the name of every library as long as that is loaded; the library of `m` is
+        // loaded while its constructor runs.
         Some(ref info) => (unsafe { bytes::string(info.file) }, info.base),
         None => (sys::readlink(c"/proc/self/exe", &mut text).unwrap_or(&[]), executable_base()),
     };
-    // SAFETY: the base of a loaded object is where its ELF header is mapped, or for an executable
-    // the page of its program headers; the object stays loaded for as long as the id is used here.
+    // SAFETY: the base of a loaded object is the address of its ELF header, or for an executable the page of
+    // its program headers; the object stays loaded as long as the id is used here.
     let build_id = unsafe { build_id(base) };
     if KEPT.swap(base as u64, Relaxed) != base as u64 {
         let mut name = Path::new();
@@ -195,8 +192,8 @@ unsafe fn write_record(m: &ModuleDesc) {
     let count = if m.addresses.is_null() { 0 } else { m.symbols };
     let addresses = match count {
         0 => &[][..],
-        // SAFETY: `addresses` is not null, and then has `symbols` entries of eight bytes; nobody
-        // writes there once the loader has relocated them.
+        // SAFETY: `addresses` is not null, and then has `symbols` entries of eight bytes; no code writes
+        // there after the loader has relocated them.
         n => unsafe { core::slice::from_raw_parts(m.addresses.cast::<u8>(), n as usize * 8) },
     };
     let ok = sys::write_all(fd, &m.index.to_le_bytes())
@@ -214,11 +211,11 @@ unsafe fn write_record(m: &ModuleDesc) {
     sys::close(fd);
 }
 
-/// The object whose modules were registered last: they come one after the other.
+/// The object whose binary was kept last: modules of one object are registered consecutively.
 static KEPT: AtomicU64 = AtomicU64::new(0);
 
-/// Copies a binary into the recording, if no process did: tests build programs and plug-ins, run them
-/// and remove them, and the recorder takes the models when all is over.
+/// Copies a binary into the recording, unless another process has: tests build programs and plug-ins, run
+/// them and remove them, while the recorder reads the models only at the end.
 fn keep_binary(file: &CStr, build_id: &[u8]) {
     if build_id.is_empty() {
         return;
@@ -228,13 +225,13 @@ fn keep_binary(file: &CStr, build_id: &[u8]) {
     let Ok(to) = process::create(path.as_c_str(), sys::O_WRONLY) else { return };
     if let Ok(from) = sys::open(file, sys::O_RDONLY) {
         let len = sys::size(from);
-        // SAFETY: without `MAP_FIXED` the kernel chooses a place where nothing is mapped.
+        // SAFETY: without `MAP_FIXED` the kernel chooses an unused address.
         if let Some(at) = unsafe { sys::map(0, len, sys::PROT_READ, sys::MAP_PRIVATE, from, 0) } {
-            // SAFETY: the mapping has `len` bytes that nobody else knows of, and it is removed below, when
-            // `all` has had its last use. The program or library in the file is being run: nobody writes
-            // to it or cuts it short who does not mean to crash what runs it.
+            // SAFETY: the mapping has `len` bytes that no other code uses, and it is removed below, after the
+            // last use of `all`. The program or library in the file is in use: writing to it or truncating it
+            // would also crash the processes that run it.
             let all = unsafe { core::slice::from_raw_parts(at, len as usize) };
-            // A part of it, if the disk is full, is worth nothing to the recorder, which sees that.
+            // If the disk is full, the partial copy is useless; the recorder detects that.
             sys::write_all(to, all);
             // SAFETY: this is the mapping from above.
             unsafe { sys::unmap(at, len) };
@@ -248,11 +245,10 @@ unsafe extern "C" {
     fn getauxval(kind: u64) -> u64;
 }
 
-/// Where the executable's ELF header lies: found from the program headers that
-/// the kernel told the process about.
+/// Address of the executable's ELF header, computed from the program headers in the auxiliary vector.
 fn executable_base() -> *const u8 {
     const AT_PHDR: u64 = 3;
-    // SAFETY: `getauxval` reads what the kernel has passed, and returns 0 for what it has not.
+    // SAFETY: `getauxval` reads the kernel's auxiliary vector, and returns 0 for an entry that is missing.
     let headers = unsafe { getauxval(AT_PHDR) };
     (headers & !(sys::PAGE - 1)) as *const u8
 }
@@ -265,14 +261,13 @@ pub fn executable_build_id() -> &'static [u8] {
 /// The GNU build id of the ELF image at `base`; empty if there is none.
 ///
 /// # Safety
-/// `base` is null or a mapped page. If that begins like an ELF image, the loader or the kernel has
-/// mapped the image as its program headers say, headers included, and it stays while the result is
-/// used.
+/// `base` is null or a mapped page. If the page begins like an ELF image, the loader or the kernel has mapped
+/// the image as its program headers specify, headers included, and it stays mapped while the result is used.
 unsafe fn build_id(base: *const u8) -> &'static [u8] {
     const PT_NOTE: u32 = 4;
-    // SAFETY: the ELF header lies within the first page. The program headers and the segments that
-    // they name were accepted by the loader and are mapped; within a segment of notes every access
-    // is checked against its end.
+    // SAFETY: the ELF header lies within the first page. The loader has accepted and mapped the program
+    // headers and the segments that they name; within a segment of notes every access is checked against its
+    // end.
     unsafe {
         let word = |at: u64| (base as u64 + at) as *const u8;
         if base.is_null() || *base.cast::<[u8; 4]>() != *b"\x7fELF" {
@@ -308,11 +303,12 @@ unsafe fn build_id(base: *const u8) -> &'static [u8] {
     }
 }
 
-/// The table entry of a function that is modelled.
+/// The table entry of a modelled function.
 pub const MODELLED: u16 = u16::MAX;
 
-/// Open addressing, address to table number plus one. Full: the rest is unknown. Registration
-/// writes while other threads read: the number before the address, which makes the entry known.
+/// Hash table with open addressing, from address to externals number plus one. When it is full, further
+/// externals are unknown. Registration writes while other threads read: the number is stored before the
+/// address, which publishes the entry.
 const SLOTS: usize = 1 << 16;
 static KNOWN: [(AtomicU64, AtomicU16); SLOTS] = [const { (AtomicU64::new(0), AtomicU16::new(0)) }; SLOTS];
 

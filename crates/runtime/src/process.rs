@@ -1,4 +1,4 @@
-//! The process: whether it records, where to, and its end.
+//! The process: whether it records, into which directory, and its end.
 
 use crate::context::Context;
 use crate::{crash, environment, fork, module, shadow, sys, tls};
@@ -15,7 +15,7 @@ unsafe extern "C" {
 /// The variable that names the recording's directory.
 const VARIABLE: &[u8] = b"RELAPSE_RECORD_DIR=";
 
-/// A path in the making, always terminated by NUL.
+/// A buffer in which a path is built, always terminated by NUL.
 pub struct Path {
     text: [u8; Path::ROOM],
     len: usize,
@@ -71,7 +71,7 @@ impl Path {
         &self.text[..self.len]
     }
 
-    /// Up to the first NUL; `push` leaves room for the last.
+    /// The path up to its first NUL; `push` leaves room for the terminating one.
     pub fn as_c_str(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.text).unwrap_or_default()
     }
@@ -83,20 +83,20 @@ impl Default for Path {
     }
 }
 
-/// The recording's directory, absolute, and the process's own in it. They are written when there
-/// is no other thread that could use them: by [`start`], and in a forked child.
+/// The recording's directory, absolute, and the process's own directory in it. They are written only when no
+/// other thread can use them: by [`start`], and in a forked child.
 static mut ROOT: Path = Path::new();
 static mut DIRECTORY: Path = Path::new();
 
 pub fn root() -> &'static Path {
-    // SAFETY: written by `find_root` only, as part of the start: nobody has a reference yet then,
-    // and later nobody writes.
+    // SAFETY: written only by `find_root`, as part of the start, before any reference exists; never written
+    // afterwards.
     unsafe { &*(&raw const ROOT) }
 }
 
 fn directory() -> &'static Path {
-    // SAFETY: written by `make_directory` only, whose callers see to it that no other thread runs
-    // code of the runtime; callers of this function use the reference at once.
+    // SAFETY: written only by `make_directory`, whose callers ensure that no other thread runs code of the
+    // runtime; callers of this function use the reference at once.
     unsafe { &*(&raw const DIRECTORY) }
 }
 
@@ -105,8 +105,8 @@ static RECORDING: AtomicBool = AtomicBool::new(false);
 static IMAGE: AtomicU32 = AtomicU32::new(0);
 static IDENTITY: AtomicU64 = AtomicU64::new(0);
 static STATUS: AtomicU32 = AtomicU32::new(0);
-/// To whom the recording's directory belongs, if that is not the user whose rights the process has now
-/// and can give files away: what it makes there becomes theirs. 0: nobody.
+/// The owner of the recording's directory, if the process currently has another user's rights and may change
+/// owners: files that it creates there get this owner. 0: none.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 static THREAD_KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
@@ -118,8 +118,8 @@ pub fn image() -> u32 {
     IMAGE.load(Relaxed)
 }
 
-/// Stands in the description and in every stream, so that nobody takes a stream of another
-/// process for one of this.
+/// Written into the description and into every stream, so that a stream of another process is not mistaken
+/// for one of this process.
 pub fn identity() -> u64 {
     IDENTITY.load(Relaxed)
 }
@@ -128,22 +128,21 @@ pub fn thread_key() -> Option<u32> {
     Some(THREAD_KEY.load(Relaxed)).filter(|&k| k != u32::MAX)
 }
 
-/// Called by the first registration or entry: constructors run one at a time,
-/// and before any thread.
+/// Called by the first registration or entry: constructors run one at a time, and before any thread starts.
 ///
 /// # Safety
-/// The first call comes before another thread can run code of the runtime.
+/// The first call happens before another thread can run code of the runtime.
 pub unsafe fn start() {
     if STARTED.swap(true, Relaxed) {
         return;
     }
     let mut key = 0;
-    // SAFETY: `key` is a place for the new key, and `thread_ends` takes what `new_context` stores
+    // SAFETY: `key` is a valid location for the new key, and `thread_ends` takes what `new_context` stores
     // under it.
     if unsafe { pthread_key_create(&raw mut key, crate::entry::thread_ends) } == 0 {
         THREAD_KEY.store(key, Relaxed);
     }
-    // SAFETY: this is the first call, when there is no other thread in the runtime, says the caller.
+    // SAFETY: the caller guarantees that this is the first call, when no other thread is in the runtime.
     if !unsafe { find_root() } {
         // SAFETY: as above.
         unsafe { crate::witness::look() };
@@ -164,8 +163,8 @@ pub unsafe fn start() {
     module::begin_file();
     fork::install();
     crash::install();
-    // SAFETY: `exits` has the type that `on_exit` wants and uses no argument; `stay_loaded` keeps
-    // its code mapped.
+    // SAFETY: `exits` has the type that `on_exit` requires and uses no argument; `stay_loaded` keeps its code
+    // mapped.
     unsafe { on_exit(exits, core::ptr::null_mut()) };
 }
 
@@ -176,7 +175,7 @@ pub unsafe fn start() {
 /// No other thread runs code of the runtime or changes the environment.
 unsafe fn find_root() -> bool {
     let mut value = Path::new();
-    // SAFETY: nobody changes the environment, says the caller.
+    // SAFETY: the caller guarantees that the environment does not change.
     unsafe { environment::push_variable(VARIABLE, &mut value) };
     let value = value.as_bytes();
     if value.is_empty() {
@@ -194,7 +193,7 @@ unsafe fn find_root() -> bool {
     true
 }
 
-/// Makes `p<pid>.<n>`, with the first `n` that is free, and takes it as the process's directory.
+/// Creates `p<pid>.<n>`, with the first free `n`, and makes it the process's directory.
 ///
 /// # Safety
 /// No other thread runs code of the runtime.
@@ -221,7 +220,7 @@ pub unsafe fn make_directory() -> Result<(), &'static [u8]> {
     Err(b"")
 }
 
-/// Why a file of the recording cannot be had, unless it is the disk.
+/// Why a file of the recording could not be created; empty if the disk is the reason.
 pub fn why(error: i64) -> &'static [u8] {
     if error == -13 {
         b"it runs as another user and may not write here; what -o names may be an empty directory of that user"
@@ -230,12 +229,12 @@ pub fn why(error: i64) -> &'static [u8] {
     }
 }
 
-/// Who gets the files that are made from here on.
+/// The owner of files created from now on, if it must be changed.
 fn new_owner() -> Option<u32> {
     Some(OWNER.load(Relaxed)).filter(|&owner| owner != 0 && sys::user() == 0)
 }
 
-/// Creates a file in the recording that is not there yet.
+/// Creates a file in the recording that does not exist yet.
 pub fn create(path: &CStr, flags: u64) -> Result<i32, i64> {
     let fd = sys::open(path, flags | sys::O_CREAT | sys::O_EXCL)?;
     if let Some(owner) = new_owner() {
@@ -244,7 +243,7 @@ pub fn create(path: &CStr, flags: u64) -> Result<i32, i64> {
     Ok(fd)
 }
 
-/// Creates a file in the process's directory with some first bytes.
+/// Creates a file in the process's directory with a magic number and the version.
 pub fn create_file(name: &[u8], magic: &[u8; 8]) -> Option<i32> {
     let mut path = Path::in_directory();
     path.push(name);
@@ -293,8 +292,8 @@ fn write_arguments(record: &impl Fn(u32, &[u8])) {
     let Ok(fd) = sys::open(c"/proc/self/cmdline", sys::O_RDONLY) else { return };
     const ROOM: u64 = 4 << 20;
     if let Some(at) = sys::reserve(ROOM) {
-        // SAFETY: `reserve` gives so many bytes of zeros that nobody else knows of, and they are
-        // unmapped below when `all` is not used any more.
+        // SAFETY: `reserve` returns that many zero bytes that no other code uses, and they are unmapped below
+        // after the last use of `all`.
         let all = unsafe { core::slice::from_raw_parts_mut(at, ROOM as usize) };
         let mut filled = 0;
         while let Some(room) = all.get_mut(filled..)
@@ -305,14 +304,14 @@ fn write_arguments(record: &impl Fn(u32, &[u8])) {
         for argument in all[..filled].split_inclusive(|&b| b == 0) {
             record(tag::ARGUMENT, argument.strip_suffix(&[0]).unwrap_or(argument));
         }
-        // SAFETY: this is the mapping from above; `all` has had its last use.
+        // SAFETY: this is the mapping from above; `all` is not used any more.
         unsafe { sys::unmap(at, ROOM) };
     }
     sys::close(fd);
 }
 
-/// Leaves a mark that something is missing, and why if that is not the disk, where that is
-/// still possible. Says whether it was.
+/// Marks the recording as incomplete, with the reason unless that is the disk. Returns whether that
+/// succeeded.
 #[cold]
 pub fn note_incomplete(reason: &[u8]) -> bool {
     let mut path = Path::new();
@@ -331,24 +330,23 @@ pub fn note_incomplete(reason: &[u8]) -> bool {
     fd.is_ok()
 }
 
-/// Runs on `exit`, after the program's own handlers: notes the status for
-/// [`finish`].
+/// Runs on `exit`, after the program's own handlers: saves the status for [`finish`].
 extern "C" fn exits(status: i32, _: *mut u8) {
     STATUS.store(status.cast_unsigned(), Relaxed);
 }
 
-/// Runs after all destructors of the executable, or of the library that is closed.
+/// Runs after all destructors of the executable, or of the library that is being closed.
 extern "C" fn finish() {
     if is_recording() {
-        // SAFETY: the context is null or this thread's own, and no hook is at work on it: the
-        // C library runs destructors, called from `exit` or `dlclose`.
+        // SAFETY: the context is null or this thread's own, and no hook is active on it: the C library is
+        // running destructors, called from `exit` or `dlclose`.
         if let Some(ctx) = unsafe { tls::context().as_mut() } {
             end(ctx, STATUS.load(Relaxed));
         }
     } else if let Some(key) = thread_key() {
-        // Perhaps only the library goes that we are in, and threads end later.
+        // Perhaps only the library with this copy of the runtime is unloaded, and threads end later.
         THREAD_KEY.store(u32::MAX, Relaxed);
-        // SAFETY: the key is from `pthread_key_create`, and nobody gets it from here on.
+        // SAFETY: the key is from `pthread_key_create`, and `thread_key` does not return it from here on.
         unsafe { pthread_key_delete(key) };
     }
 }
@@ -362,10 +360,10 @@ static AT_END: extern "C" fn() = finish;
 #[used]
 static AT_END: extern "C" fn() = finish;
 
-/// The process ends in an orderly way, in a thread with this context.
+/// Logs the orderly end of the process, in a thread with this context.
 pub fn end(ctx: &mut Context, status: u32) {
     ctx.own.busy = true;
-    // The mask: what the parent will see.
+    // Masked to the bits that the parent sees.
     let event = Event::End { sum: ctx.sum, status: status & 0xff };
     ctx.emit(crate::stream::At::outside(ctx.time), &event);
     ctx.finish();

@@ -1,11 +1,9 @@
-//! Where shadows lie. The shadow of a thread is memory at `address XOR key`.
+//! The location of shadows. The shadow of a thread is memory at `address XOR key`.
 //!
-//! Address space is dealt out in blocks of 2^36 bytes. The program uses a few of
-//! them (executable and heap, mapped memory, stack); a key is a block number
-//! that leads each of these blocks to one that nobody uses. All shadow blocks
-//! are reserved at once, which costs nothing until they are touched. A mapping
-//! that the program makes later, in a block not foreseen, gets its shadow when
-//! the first access faults ([`repair`]).
+//! Address space is divided into blocks of 2^36 bytes. The program uses a few of them (executable and heap,
+//! mapped memory, stack); a key is a block number that maps each of these blocks to an unused one. All shadow
+//! blocks are reserved at once, which costs nothing until they are touched. A mapping that the program makes
+//! later, in a block not foreseen, gets its shadow when the first access faults ([`repair`]).
 
 use crate::context;
 use crate::sys;
@@ -42,10 +40,10 @@ impl Blocks {
     }
 }
 
-/// Blocks of the program, as [`survey`] has found them.
+/// Blocks of the program, found by [`survey`].
 static PROGRAM: Blocks = Blocks::new();
 
-/// What only the holder of [`LOCK`] uses.
+/// State that only the holder of [`LOCK`] uses.
 struct State {
     /// Blocks of the program and of all shadows.
     used: Blocks,
@@ -54,7 +52,7 @@ struct State {
 }
 
 const RETIRED: usize = 256;
-/// So many shadows of ended threads are kept.
+/// Number of shadows of ended threads that are kept.
 const KEPT: usize = 8;
 
 static mut STATE: State = State { used: Blocks::new(), retired: [0; RETIRED] };
@@ -66,8 +64,8 @@ fn locked<R>(f: impl FnOnce(&mut State) -> R) -> R {
     while LOCK.swap(true, Acquire) {
         sys::yield_now();
     }
-    // SAFETY: whoever holds the lock is the only one with a reference. No other thread holds it, and
-    // no handler runs in this one; what runs here does not take it again.
+    // SAFETY: only the holder of the lock has a reference. No other thread holds it, and no handler runs in
+    // this one; `f` does not take it again.
     let result = f(unsafe { &mut *(&raw mut STATE) });
     LOCK.store(false, Release);
     sys::restore_signals(mask);
@@ -79,7 +77,7 @@ pub fn after_fork() {
     LOCK.store(false, Release);
 }
 
-/// Notes which blocks the program uses or is likely to use.
+/// Adds the blocks that the program uses or is likely to use.
 pub fn survey() {
     let program = &PROGRAM;
     let mut heap_seen = 0;
@@ -97,7 +95,7 @@ pub fn survey() {
         if name == b"[heap]" {
             heap_seen = last;
         }
-        // Mapped memory lies in the uppermost eighth and grows down.
+        // Mapped memory is in the uppermost eighth and grows down.
         if first >= BLOCKS - BLOCKS / 8 {
             lowest_mapped = lowest_mapped.min(first);
         }
@@ -120,8 +118,8 @@ pub fn survey() {
     });
 }
 
-/// The block of the running executable's highest part, taken from our own code
-/// when it is linked into the executable.
+/// The block of the running executable's highest part, computed from the runtime's own code if that is linked
+/// into the executable.
 fn executable_block() -> usize {
     (executable_block as *const () as usize) >> BLOCK_BITS
 }
@@ -149,8 +147,7 @@ fn for_each_mapping(mut each: impl FnMut(u64, u64, &[u8])) {
     sys::close(fd);
 }
 
-/// Whether two addresses lie on one machine stack: in the same mapping, and not on a stack
-/// that a signal handler has to itself.
+/// Whether two addresses lie on one machine stack: in the same mapping, and not on an alternate signal stack.
 pub fn on_one_stack(a: u64, b: u64) -> bool {
     let mut same = false;
     for_each_mapping(|start, end, _| same |= (start..end).contains(&a) && (start..end).contains(&b));
@@ -177,14 +174,14 @@ fn line(text: &[u8], each: &mut impl FnMut(u64, u64, &[u8])) {
     }
 }
 
-/// Finds a key and reserves its shadow. None if address space has run out.
+/// Finds a key and reserves its shadow. None if address space is exhausted.
 pub fn new_key() -> Option<u64> {
     locked(|state| {
         if state.retired[KEPT] != 0 {
             return recycle(state);
         }
         let fits = |state: &State, k: usize| PROGRAM.iter().all(|b| !state.used.has(b ^ k));
-        // From the middle: close to the ends the kernel looks for places itself.
+        // Start in the middle: close to the ends the kernel itself allocates.
         let mut candidates = (1..BLOCKS).map(|i| (i + BLOCKS / 4) % BLOCKS).filter(|&k| k != 0);
         let Some(k) = candidates.find(|&k| fits(state, k) && reserve_all(k)) else {
             return recycle(state);
@@ -196,17 +193,17 @@ pub fn new_key() -> Option<u64> {
     })
 }
 
-/// The key of the thread that ended first, with its shadow emptied.
+/// The key of the thread that ended first, with its shadow cleared.
 fn recycle(state: &mut State) -> Option<u64> {
     let key = Some(state.retired[0]).filter(|&k| k != 0)?;
     state.retired.copy_within(1.., 0);
     state.retired[RETIRED - 1] = 0;
-    // SAFETY: contexts are never unmapped, and `key` is one of the fields that others may read.
+    // SAFETY: contexts are never unmapped, and `key` is one of the fields that other threads may read.
     context::forget_others(|ctx| unsafe { (*ctx).key } != key);
     for b in PROGRAM.iter() {
-        // SAFETY: the block is part of the shadow of this key, private anonymous memory that
-        // `reserve_all` has made. Its thread has ended, and the threads that still compare with
-        // it to find a writer do so by raw pointers.
+        // SAFETY: the block is part of the shadow of this key, private anonymous memory that `reserve_all`
+        // has made. Its thread has ended, and the threads that still compare with it to find a writer do so
+        // by raw pointers.
         unsafe { sys::discard((b as u64) << BLOCK_BITS ^ key, BLOCK) };
     }
     Some(key)
@@ -218,8 +215,8 @@ fn reserve_all(k: usize) -> bool {
         if !reserve(b ^ k) {
             for undo in PROGRAM.iter().take_while(|&u| u != b) {
                 let (at, len) = extent(undo ^ k);
-                // SAFETY: this loop has mapped the block just now, where nothing was before, and
-                // nobody knows of it.
+                // SAFETY: this loop has mapped the block just now, where nothing was mapped before, and no
+                // other code uses it.
                 unsafe { sys::unmap(at as *mut u8, len) };
             }
             return false;
@@ -228,10 +225,10 @@ fn reserve_all(k: usize) -> bool {
     true
 }
 
-/// What can be mapped of a block: address and length.
+/// The mappable part of a block: address and length.
 fn extent(block: usize) -> (u64, u64) {
     let at = (block as u64) << BLOCK_BITS;
-    // The first page of all cannot be mapped; nor need it be.
+    // The first page of the address space cannot be mapped and is not needed.
     let (at, len) = if at == 0 { (1 << 20, BLOCK - (1 << 20)) } else { (at, BLOCK) };
     let top = (BLOCKS as u64) << BLOCK_BITS;
     (at, if at + len == top { len - sys::PAGE } else { len })
@@ -240,15 +237,15 @@ fn extent(block: usize) -> (u64, u64) {
 fn reserve(block: usize) -> bool {
     let (at, len) = extent(block);
     let flags = sys::MAP_PRIVATE | sys::MAP_ANONYMOUS | sys::MAP_NORESERVE | sys::MAP_FIXED_NOREPLACE;
-    // SAFETY: `MAP_FIXED_NOREPLACE` fails where something is mapped. An old kernel takes the address
-    // for a hint and replaces nothing either.
+    // SAFETY: `MAP_FIXED_NOREPLACE` fails where something is mapped. An old kernel treats the address as a
+    // hint and replaces nothing either.
     match unsafe { sys::map(at, len, sys::PROT_RW, flags, -1, 0) } {
         Some(got) if got as u64 == at => {
             sys::leave_out_of_core_dumps(at, len);
             true
         }
         Some(elsewhere) => {
-            // SAFETY: this mapping was made just now, and nobody knows of it.
+            // SAFETY: this mapping was made just now, and no other code uses it.
             unsafe { sys::unmap(elsewhere, len) };
             false
         }
@@ -256,8 +253,8 @@ fn reserve(block: usize) -> bool {
     }
 }
 
-/// A thread has ended. Its shadow stays for a while: what it wrote may be seen
-/// by others only now, and the shadow tells who wrote it.
+/// A thread has ended. Its shadow is kept for some time: other threads may only now see the values that it
+/// wrote, and the shadow identifies their writer.
 pub fn retire(key: u64) {
     locked(|state| {
         let place = state.retired.iter_mut().find(|k| **k == 0);
@@ -283,7 +280,7 @@ pub fn room_below(at: u64) -> u64 {
     (at.wrapping_sub(1) & (BLOCK - 1)) + 1
 }
 
-/// Whether the shadow of a range is contiguous, so that there is one piece.
+/// Whether the shadow of a range is contiguous, that is, one piece.
 #[inline]
 pub fn is_contiguous(at: u64, len: u64) -> bool {
     at ^ at.wrapping_add(len.wrapping_sub(1)) < BLOCK
@@ -300,9 +297,8 @@ pub fn pieces(key: u64, at: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// The program has mapped a range: makes sure that its shadow exists. (Faults
-/// would do it too, but the program may handle them itself, and a range that it has given back
-/// explains no fault.)
+/// The program has mapped a range: ensures that its shadow exists. (Faults would do that too, but the program
+/// may handle them itself, and [`repair`] refuses a fault in a range that is unmapped again.)
 pub fn cover(key: u64, address: u64, len: u64) {
     if len == 0 {
         return;
@@ -322,18 +318,18 @@ pub fn cover(key: u64, address: u64, len: u64) {
     }
 }
 
-/// A fault at `address`: was it a shadow that is not there yet? Then it is made
-/// and the access can be tried again. Called from the handler of SIGSEGV.
+/// A fault at `address`: if it is a missing part of a shadow, creates that part so that the access can be
+/// retried. Called from the handler of SIGSEGV.
 pub fn repair(address: u64) -> bool {
     let block = (address >> BLOCK_BITS) as usize;
     if block >= BLOCKS {
         return false;
     }
     for ctx in context::all() {
-        // SAFETY: contexts are never unmapped, and `key` is one of the fields that others may read.
+        // SAFETY: contexts are never unmapped, and `key` is one of the fields that other threads may read.
         let key = unsafe { (*ctx).key };
-        // The access to memory comes first: if that address is mapped the fault
-        // was the shadow's.
+        // The access to memory comes before the access to the shadow: if that address is mapped, the fault
+        // was in the shadow.
         if key == 0 || !sys::is_mapped(address ^ key) {
             continue;
         }

@@ -1,20 +1,20 @@
-//! Names of sockets, from which both ends of a connection can be told.
+//! Names of sockets that identify both ends of a connection.
 //!
-//! The kernel names a socket by a number of its own, and the other end by another. What both ends
-//! know is who is connected with whom: the addresses of both ends, or, for a socket without an
-//! address, the number of the process that connected it. The two sockets of `socketpair` know
-//! nothing of each other; they are remembered here when they are made.
+//! The kernel names a socket by a number of its own, and the other end by another number. Known at both ends
+//! is only who is connected to whom: the addresses of both ends, or, for a socket without an address, the
+//! number of the process that connected it. The two sockets of `socketpair` have no such link; the runtime
+//! stores the pair when it is created.
 
 use crate::process::Path;
 use crate::sys;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Pairs that are remembered; the oldest give way.
+/// Number of stored pairs; the oldest are replaced.
 const PAIRS: usize = 256;
 static MADE: [[AtomicU64; 2]; PAIRS] = [const { [const { AtomicU64::new(0) }; 2] }; PAIRS];
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// `socketpair` has made two.
+/// Stores the pair that `socketpair` has created.
 pub fn paired(fds: [i32; 2]) {
     let (Some(one), Some(other)) = (sys::socket_number(fds[0]), sys::socket_number(fds[1])) else { return };
     let place = NEXT.fetch_add(1, Relaxed) as usize % PAIRS;
@@ -35,8 +35,7 @@ fn partner(number: u64) -> Option<u64> {
     })
 }
 
-/// Puts behind a socket's name what its ends are called: ` LOCAL > PEER`. Nothing if they have no
-/// names.
+/// Appends the names of both ends to a socket's name: ` LOCAL > PEER`. Nothing if they have no names.
 pub fn describe(fd: i32, name: &mut Path) {
     let Some(number) = sys::socket_number(fd) else { return };
     let (mut local, mut peer) = ([0; sys::ADDRESS], [0; sys::ADDRESS]);
@@ -49,7 +48,7 @@ pub fn describe(fd: i32, name: &mut Path) {
         }
         (Some(family @ (1 | 2 | 10)), Some(peer)) => {
             let local = local.unwrap_or_default();
-            // Two ends without names do not tell who they are.
+            // Two ends without addresses cannot be identified.
             if family == 1 && local.len() <= 2 && peer.len() <= 2 {
                 return;
             }
@@ -62,7 +61,7 @@ pub fn describe(fd: i32, name: &mut Path) {
     }
 }
 
-/// The address of one end; `process` if it has none.
+/// Appends the address of one end, or `process` if it has none.
 fn push(family: u16, address: &[u8], process: u32, name: &mut Path) {
     let rest = address.get(2..).unwrap_or_default();
     match (family, rest) {

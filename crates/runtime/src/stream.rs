@@ -1,5 +1,5 @@
-//! Writing events to a stream's file, through a window that is mapped shared:
-//! what was written survives even a kill.
+//! Writes events to a stream's file, through a window that is mapped shared: written events survive even a
+//! kill.
 
 use crate::context::{self, Context};
 use crate::desc::ModuleDesc;
@@ -11,7 +11,7 @@ use recording::event::{Event, Position, VERSION, header};
 const FIRST_WINDOW: u64 = 256 << 10;
 const LARGE_WINDOW: u64 = 2 << 20;
 
-/// Time and place of an event.
+/// Time and site of an event.
 #[derive(Clone, Copy)]
 pub struct At {
     pub time: u64,
@@ -52,10 +52,10 @@ impl Context {
         let position =
             Position { time: at.time, module: at.module, site: at.site, seq: context::next_sequence() };
         let free = self.own.end as usize - self.own.cursor as usize;
-        // SAFETY: `cursor` and `end` are null, or lie in the window with `cursor` in front (see
-        // `Context`). There are at least `room` bytes between them, so they are not null. The
-        // window is mapped writable, and nobody else in the process has it: this thread alone
-        // writes here, and readers look at the file once the process is gone.
+        // SAFETY: `cursor` and `end` are null, or lie in the window with `cursor` not after `end` (see
+        // `Context`). There are at least `room` bytes between them, so they are not null. The window is
+        // mapped writable, and no other code in the process uses it: this thread alone writes here, and
+        // readers open the file after the process has ended.
         let out = unsafe { core::slice::from_raw_parts_mut(self.own.cursor, free) };
         match self.own.encoder.encode(out, position, event) {
             Ok(used) => {
@@ -72,7 +72,7 @@ impl Context {
         }
     }
 
-    /// Moves the window on so that `room` bytes fit.
+    /// Moves the window so that `room` bytes fit.
     #[cold]
     fn advance(&mut self, room: u64) -> bool {
         let position = header::LEN as u64 + self.length;
@@ -81,7 +81,7 @@ impl Context {
         let len = usual.max(room + sys::PAGE).next_multiple_of(sys::PAGE);
         let window = open(self.stream).map(|fd| {
             let window = sys::allocate(fd, offset, len)
-                // SAFETY: without `MAP_FIXED` the kernel chooses a place where nothing is mapped.
+                // SAFETY: without `MAP_FIXED` the kernel chooses an unused address.
                 .then(|| unsafe { sys::map(0, len, sys::PROT_RW, sys::MAP_SHARED, fd, offset) })
                 .flatten();
             sys::close(fd);
@@ -124,13 +124,13 @@ impl Context {
         self.own.end = core::ptr::null_mut();
     }
 
-    /// Trouble: no more events, and the header says so. The program goes on.
+    /// An error: no more events, and the header records that. The program continues.
     #[cold]
     pub fn stop(&mut self) {
         self.refuse(b"");
     }
 
-    /// The same, with a reason that is not trouble with files.
+    /// The same, with a reason other than a file error.
     #[cold]
     pub fn refuse(&mut self, reason: &[u8]) {
         if self.own.logging || reason.is_empty() {
@@ -140,7 +140,7 @@ impl Context {
         }
     }
 
-    /// The stream is complete: cuts the file to what is used.
+    /// The stream is complete: truncates the file to its used length.
     pub fn finish(&mut self) {
         if self.own.logging {
             self.own.logging = false;
@@ -174,8 +174,8 @@ impl Context {
     }
 }
 
-/// Opens the file of a stream. It is not kept open: the program must find the
-/// descriptors it expects, and may close any.
+/// Opens the file of a stream. It is not kept open: the program must find the descriptors it expects, and may
+/// close any.
 fn open(stream: u32) -> Result<i32, i64> {
     sys::open(file(stream).as_c_str(), sys::O_RDWR)
 }
@@ -194,8 +194,8 @@ pub unsafe fn create(stream: u32, at: u64) -> Option<*mut Context> {
     let fd = process::create(file(stream).as_c_str(), sys::O_RDWR).ok()?;
     let fixed = if at == 0 { 0 } else { sys::MAP_FIXED };
     let page = sys::allocate(fd, 0, header::LEN as u64)
-        // SAFETY: `MAP_FIXED` is set for a place that the caller owns; otherwise the kernel chooses
-        // one where nothing is mapped.
+        // SAFETY: `MAP_FIXED` is set only for an address that the caller owns; otherwise the kernel chooses
+        // an unused one.
         .then(|| unsafe { sys::map(at, header::LEN as u64, sys::PROT_RW, sys::MAP_SHARED | fixed, fd, 0) })
         .flatten();
     sys::close(fd);

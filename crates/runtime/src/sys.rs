@@ -1,5 +1,4 @@
-//! System calls, made directly: the C library's wrappers set `errno` and may
-//! have been replaced by the program.
+//! System calls, made directly: the C library's wrappers set `errno`, and the program may have replaced them.
 
 use core::arch::asm;
 use core::ffi::CStr;
@@ -58,8 +57,8 @@ const MADV_DONTDUMP: u64 = 16;
 #[inline]
 unsafe fn call(n: u64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64 {
     let result: i64;
-    // SAFETY: follows the kernel's convention: it changes rax, rcx and r11 and no other register,
-    // and does not use the stack. The effect on memory is the caller's promise.
+    // SAFETY: follows the kernel's convention: it changes rax, rcx and r11 and no other register, and does
+    // not use the stack. The caller guarantees that the effect on memory is sound.
     unsafe {
         asm!(
             "syscall",
@@ -116,8 +115,8 @@ pub fn read_at(fd: i32, into: &mut [u8], offset: u64) -> i64 {
     unsafe { call(PREAD, fd as u64, into.as_mut_ptr() as u64, into.len() as u64, offset, 0, 0) }
 }
 
-/// Writes everything to a file of ours or says that it could not. Past the program's own limit
-/// for files it does not even try: the kernel would send a signal that ends the program.
+/// Writes everything to a file of the runtime or returns false. If the write would exceed the program's own
+/// limit for files, it does not even try: the kernel would send a signal that ends the program.
 pub fn write_all(fd: i32, mut bytes: &[u8]) -> bool {
     if size(fd).saturating_add(bytes.len() as u64) > file_limit() {
         return false;
@@ -146,7 +145,7 @@ pub fn user() -> u32 {
     call_numbers(Numbers::GetEffectiveUser, 0, 0, 0, 0) as u32
 }
 
-/// To whom a file or directory belongs.
+/// The owner of a file or directory.
 pub fn owner(path: &CStr) -> Option<u32> {
     let fd = open(path, O_RDONLY).ok()?;
     let owner = stat(fd).map(|s| (s[3] >> 32) as u32);
@@ -194,7 +193,7 @@ pub fn mode(fd: i32) -> Option<u32> {
     stat(fd).map(|s| s[3] as u32)
 }
 
-/// The number by which the kernel names a socket; none if it is something else.
+/// The number by which the kernel names a socket; none if the descriptor is something else.
 pub fn socket_number(fd: i32) -> Option<u64> {
     stat(fd).filter(|s| s[3] as u32 & 0o170_000 == 0o140_000).map(|s| s[1])
 }
@@ -204,7 +203,7 @@ pub const ADDRESS: usize = 128;
 
 fn address(call_number: u64, fd: i32, into: &mut [u8; ADDRESS]) -> Option<&[u8]> {
     let mut len = ADDRESS as u32;
-    // SAFETY: the kernel writes at most as many bytes to `into` as `len` says, and the length.
+    // SAFETY: the kernel writes at most `len` bytes to `into`, and the length.
     let r = unsafe { call(call_number, fd as u64, into.as_mut_ptr() as u64, &raw mut len as u64, 0, 0, 0) };
     if r == 0 { into.get(..len as usize) } else { None }
 }
@@ -214,19 +213,19 @@ pub fn socket_name(fd: i32, into: &mut [u8; ADDRESS]) -> Option<&[u8]> {
     address(GETSOCKNAME, fd, into)
 }
 
-/// The `sockaddr` of what it is connected with.
+/// The `sockaddr` of the peer of a socket.
 pub fn peer_name(fd: i32, into: &mut [u8; ADDRESS]) -> Option<&[u8]> {
     address(GETPEERNAME, fd, into)
 }
 
-/// The process at the other end, as it was when they were connected.
+/// The process at the other end at the time of the connection.
 pub fn peer_process(fd: i32) -> Option<u32> {
     const SOL_SOCKET: u64 = 1;
     const SO_PEERCRED: u64 = 17;
     let mut credentials = [0u32; 3];
     let mut len = 12u32;
     let (at, len_at) = (credentials.as_mut_ptr() as u64, &raw mut len as u64);
-    // SAFETY: the kernel writes at most `len` bytes to `credentials`, which has as many, and the length.
+    // SAFETY: the kernel writes at most `len` bytes to `credentials`, which has that size, and the length.
     let r = unsafe { call(GETSOCKOPT, fd as u64, SOL_SOCKET, SO_PEERCRED, at, len_at, 0) };
     (r == 0).then_some(credentials[0])
 }
@@ -236,7 +235,7 @@ pub fn size(fd: i32) -> u64 {
     stat(fd).map_or(0, |s| s[6])
 }
 
-/// A soft limit of the process; `unknown` if the kernel does not say.
+/// A soft limit of the process; `unknown` if the kernel does not report it.
 fn limit(resource: u64, unknown: u64) -> u64 {
     let mut limit = [unknown; 2];
     // SAFETY: the kernel's `struct rlimit` has two words, as many as the array.
@@ -244,13 +243,13 @@ fn limit(resource: u64, unknown: u64) -> u64 {
     limit[0]
 }
 
-/// How long the program's files may be.
+/// Limit on the length of the program's files.
 fn file_limit() -> u64 {
     const RLIMIT_FSIZE: u64 = 1;
     limit(RLIMIT_FSIZE, u64::MAX)
 }
 
-/// A number that no other process has.
+/// A random number, used as an identity that no other process has.
 pub fn random() -> u64 {
     let mut number = 0u64;
     // SAFETY: the kernel writes at most eight bytes, as many as `number` has.
@@ -262,8 +261,8 @@ pub fn truncate(fd: i32, len: u64) {
     call_numbers(Numbers::Truncate, fd as u64, len, 0, 0);
 }
 
-/// Makes room in a file. Past the program's own limit for files it does not
-/// even try: the kernel would send a signal that ends the program.
+/// Allocates space in a file. If it would exceed the program's own limit for files, it does not even try: the
+/// kernel would send a signal that ends the program.
 pub fn allocate(fd: i32, offset: u64, len: u64) -> bool {
     if offset.saturating_add(len) > file_limit() {
         return false;
@@ -272,8 +271,8 @@ pub fn allocate(fd: i32, offset: u64, len: u64) -> bool {
         match call_numbers(Numbers::Allocate, fd as u64, 0, offset, len) {
             0 => return true,
             -4 => {}
-            // The file system does not know it: make the file long enough. A
-            // full disk then shows as a fault, as for any mapped file.
+            // The file system does not support it: extend the file instead. A full disk then causes a fault,
+            // as for any mapped file.
             -95 => return call_numbers(Numbers::Truncate, fd as u64, offset + len, 0, 0) == 0,
             _ => return false,
         }
@@ -283,50 +282,51 @@ pub fn allocate(fd: i32, offset: u64, len: u64) -> bool {
 /// # Safety
 /// With `MAP_FIXED` the range must be the caller's own.
 pub unsafe fn map(at: u64, len: u64, prot: u64, flags: u64, fd: i32, offset: u64) -> Option<*mut u8> {
-    // SAFETY: a new mapping replaces existing memory only with `MAP_FIXED`, and then memory that
-    // the caller owns.
+    // SAFETY: a new mapping replaces existing memory only with `MAP_FIXED`, and then memory that the caller
+    // owns.
     let r = unsafe { call(MMAP, at, len, prot, flags, i64::from(fd).cast_unsigned(), offset) };
     if (-4095..0).contains(&r) { None } else { Some(r as *mut u8) }
 }
 
-/// Zeroed memory of our own, paid for when touched.
+/// Zeroed memory of the runtime, allocated by the kernel only when touched.
 pub fn reserve(len: u64) -> Option<*mut u8> {
-    // SAFETY: without `MAP_FIXED` the kernel chooses a place where nothing is mapped.
+    // SAFETY: without `MAP_FIXED` the kernel chooses an unused address.
     unsafe { map(0, len, PROT_RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) }
 }
 
 /// # Safety
-/// The range is a mapping of the runtime's own, or part of one, and nobody uses it any more.
+/// The range is a mapping of the runtime's own, or part of one, and no code uses it any more.
 pub unsafe fn unmap(at: *mut u8, len: u64) {
     // SAFETY: the caller owns the range and has no use for it.
     unsafe { call(MUNMAP, at as u64, len, 0, 0, 0, 0) };
 }
 
 /// # Safety
-/// The range is a mapping of the runtime's own, or part of one, and nobody means to access it.
+/// The range is a mapping of the runtime's own, or part of one, and no code accesses it afterwards.
 pub unsafe fn protect_none(at: *mut u8, len: u64) {
     // SAFETY: the caller owns the range and has no use for its content.
     unsafe { call(MPROTECT, at as u64, len, PROT_NONE, 0, 0, 0) };
 }
 
-/// Gives pages back; they read as zeros afterwards.
+/// Releases pages; they read as zeros afterwards.
 ///
 /// # Safety
-/// The range is private anonymous memory of the runtime's own, and no reference to it is alive.
+/// The range is private anonymous memory of the runtime's own, and no reference to it is live.
 pub unsafe fn discard(at: u64, len: u64) {
-    // SAFETY: the caller owns the range; its pages turn into zeros, as if they were stored.
+    // SAFETY: the caller owns the range; its pages become zeros, as if zeros were stored.
     unsafe { call(MADVISE, at, len, MADV_DONTNEED, 0, 0, 0) };
 }
 
-/// Moves pages of memory of our own to another place that is also ours; zeros stay behind.
+/// Moves pages of the runtime's memory to another address that the runtime also owns; the old pages become
+/// zeros.
 ///
 /// # Safety
-/// Both ranges consist of whole pages, lie apart, and are private anonymous memory of the
-/// runtime's own, each within one mapping. No reference to them is alive.
+/// Both ranges consist of whole pages, do not overlap, and are private anonymous memory of the runtime's own,
+/// each within one mapping. No reference to them is live.
 pub unsafe fn hand_over(from: u64, to: u64, len: u64) -> bool {
     const MAYMOVE_FIXED: u64 = 1 | 2;
-    // SAFETY: `mremap` replaces the target, and `map` what is no longer mapped at `from`; both
-    // are the caller's own.
+    // SAFETY: `mremap` replaces the target, and `map` maps only what is no longer mapped at `from`; both are
+    // the caller's own.
     unsafe {
         if call(MREMAP, from, len, len, MAYMOVE_FIXED, to, 0) < 0 {
             return false;
@@ -346,7 +346,7 @@ pub fn leave_out_of_core_dumps(at: u64, len: u64) {
 /// Whether the page at an address belongs to a mapping.
 pub fn is_mapped(address: u64) -> bool {
     let mut residency = 0u8;
-    // SAFETY: the kernel looks at one page without reading it, and writes one byte for it.
+    // SAFETY: the kernel checks one page without reading it, and writes one byte for it.
     unsafe { call(MINCORE, address & !(PAGE - 1), PAGE, &raw mut residency as u64, 0, 0, 0) == 0 }
 }
 
@@ -362,7 +362,7 @@ pub fn tid() -> u32 {
     call_numbers(Numbers::GetTid, 0, 0, 0, 0) as u32
 }
 
-/// Lets another thread run: whoever holds a lock may be waiting for this core.
+/// Lets another thread run: the holder of a lock may be waiting for this core.
 pub fn yield_now() {
     call_numbers(Numbers::Yield, 0, 0, 0, 0);
 }
@@ -408,8 +408,8 @@ pub fn get_action(signal: u32) -> SigAction {
 /// `action.handler` is 0 or a function that can handle the signal as `action.flags` say, in
 /// whatever code it interrupts; `action.restorer` returns from a signal.
 pub unsafe fn set_action(signal: u32, action: &SigAction) {
-    // SAFETY: `SigAction` has the layout of the kernel's structure with a mask of eight bytes, the
-    // size that is passed. The caller vouches for the functions.
+    // SAFETY: `SigAction` has the layout of the kernel's structure with a mask of eight bytes, the size that
+    // is passed. The caller guarantees that the functions are suitable.
     unsafe { call(RT_SIGACTION, u64::from(signal), core::ptr::from_ref(action) as u64, 0, 8, 0, 0) };
 }
 
@@ -433,9 +433,9 @@ pub fn get_alt_stack() -> AltStack {
 }
 
 /// # Safety
-/// The stack is writable memory that nobody else uses for as long as the thread runs.
+/// The stack is writable memory that no other code uses as long as the thread runs.
 pub unsafe fn set_alt_stack(stack: &AltStack) {
-    // SAFETY: `AltStack` has the layout of `stack_t`. The caller vouches for the memory.
+    // SAFETY: `AltStack` has the layout of `stack_t`. The caller guarantees the memory.
     unsafe { call(SIGALTSTACK, core::ptr::from_ref(stack) as u64, 0, 0, 0, 0, 0) };
 }
 

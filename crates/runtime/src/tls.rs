@@ -1,12 +1,12 @@
-//! The thread-local block that instrumented code shares with the runtime, and
-//! the trampolines of hooks: one keeps registers, two know the place of their caller.
+//! The thread-local block that instrumented code shares with the runtime, and the trampolines of hooks: one
+//! preserves registers, two pass the stack pointer of their caller.
 
 use crate::context::Context;
 use core::arch::{asm, global_asm};
 
 #[repr(C)]
 pub struct Tls {
-    /// Target of the call under way; zero when instrumented code took it.
+    /// Target of the current call; zero once instrumented code has begun to execute it.
     pub call: u64,
     pub ctx: *mut Context,
 }
@@ -22,14 +22,14 @@ global_asm!(
     ".popsection",
 );
 
-/// The block of the running thread. It is there, at first as zeros, for as long as the thread
-/// runs, and only this thread uses it: hooks, and the handlers of signals that interrupt them.
+/// The block of the running thread. It exists, initially as zeros, as long as the thread runs, and only this
+/// thread uses it: hooks, and the handlers of signals that interrupt them.
 #[inline]
 pub fn tls() -> *mut Tls {
     let at: *mut Tls;
-    // SAFETY: reads the offset of `__relapse_tls` from the GOT, where the linker or the loader has
-    // put it, and the thread pointer, which the C library has set before any code of ours runs in a
-    // thread. Both stay the same for the life of the thread.
+    // SAFETY: reads the offset of `__relapse_tls` from the GOT, where the linker or the loader has put it,
+    // and the thread pointer, which the C library has set before any code of the runtime runs in a thread.
+    // Both stay the same for the life of the thread.
     unsafe {
         asm!(
             "mov {0}, qword ptr [rip + __relapse_tls@GOTTPOFF]",
@@ -47,7 +47,7 @@ pub fn context() -> *mut Context {
     unsafe { (*tls()).ctx }
 }
 
-/// Makes instrumented code of this thread go on with another context.
+/// Makes instrumented code of this thread use another context.
 pub fn set_context(ctx: *mut Context) {
     // SAFETY: `tls` is the block of this thread, which no other reads.
     unsafe { (*tls()).ctx = ctx };
@@ -56,14 +56,14 @@ pub fn set_context(ctx: *mut Context) {
 /// `pthread_self()`: the thread pointer.
 pub fn thread_pointer() -> u64 {
     let at: u64;
-    // SAFETY: the first word of the thread control block points to the block itself; so the ABI of
-    // thread-local storage says.
+    // SAFETY: the ABI of thread-local storage specifies that the first word of the thread control block
+    // points to the block itself.
     unsafe { asm!("mov {0}, qword ptr fs:[0]", out(reg) at, options(nostack, pure, readonly)) };
     at
 }
 
-// preserve_most: everything but r11 and the vector registers survives. The
-// stack is 8 off a multiple of 16 on entry; eight pushes keep that.
+// preserve_most: every register but r11 and the vector registers survives. The stack is 8 off a multiple of
+// 16 on entry; eight pushes keep that.
 #[cfg(feature = "staticlib")]
 global_asm!(
     ".pushsection .text.__relapse_miss,\"ax\",@progbits",
@@ -95,8 +95,8 @@ global_asm!(
     miss = sym crate::hooks::miss,
 );
 
-// Hooks that must know where on the machine stack their caller is: they get its stack pointer,
-// which is the same wherever in the caller, as one argument more.
+// Hooks that need the position of their caller on the machine stack: they get its stack pointer, which is
+// constant within the caller, as an additional argument.
 #[cfg(feature = "staticlib")]
 global_asm!(
     ".pushsection .text.__relapse_enter,\"ax\",@progbits",

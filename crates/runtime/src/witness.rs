@@ -1,5 +1,5 @@
-//! One call from a given state, instead of the program: so a state in which two versions of a function
-//! differ, found by a solver, is shown to be real (`docs/runtime-interface.md`).
+//! One call from a given state, instead of the program: it confirms a state, found by a solver, in which two
+//! versions of a function differ (`docs/runtime-interface.md`).
 //!
 //! The call is made when the last of the modules that it needs registers: before `main`, and before the
 //! program's own constructors. Afterwards the process ends.
@@ -15,28 +15,28 @@ const VARIABLE: &[u8] = b"RELAPSE_WITNESS=";
 /// A longer file is not read.
 const ROOM: u64 = 1 << 20;
 
-/// The file, as it was read at the start; null if nothing is asked.
+/// The file, as it was read at the start; null if no call is requested.
 static FILE: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
 static LEN: AtomicU32 = AtomicU32::new(0);
 static DESCRIPTOR: AtomicU32 = AtomicU32::new(0);
-/// Addresses of the symbols of the modules that are named.
+/// Symbol addresses of the modules that the file names.
 static MODULES: [AtomicPtr<u64>; MAX_MODULES] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_MODULES];
 
-/// Sees whether a call is asked for. For the start of a process that is not recorded.
+/// Checks whether a call is requested, at the start of a process that is not recorded.
 ///
 /// # Safety
 /// No other thread runs code of the runtime or changes the environment.
 pub unsafe fn look() {
     let mut text = process::Path::new();
-    // SAFETY: nobody changes the environment, says the caller.
+    // SAFETY: the caller guarantees that the environment does not change.
     unsafe { environment::push_variable(VARIABLE, &mut text) };
     if text.as_bytes().is_empty() {
         return;
     }
     let Some(fd) = open(text.as_c_str()) else { return };
     let Some(at) = sys::reserve(ROOM) else { return };
-    // SAFETY: `reserve` gives so many bytes of zeros that nobody else knows of yet.
+    // SAFETY: `reserve` returns that many zero bytes that no other code uses yet.
     let all = unsafe { core::slice::from_raw_parts_mut(at, ROOM as usize) };
     let mut filled = 0;
     while let Some(room) = all.get_mut(filled..).filter(|room| !room.is_empty())
@@ -55,11 +55,11 @@ fn open(path: &CStr) -> Option<i32> {
     sys::open(path, sys::O_RDWR | sys::O_APPEND).ok()
 }
 
-/// A module is there. Makes the call if it was the last that is needed; then this does not return.
+/// A module has registered. Makes the call if it was the last module needed; then this does not return.
 ///
 /// # Safety
-/// `m` is a descriptor emitted by the compiler, and no other thread runs code of the runtime. The file
-/// asks for what is sound in this program: whoever set the variable answers for it.
+/// `m` is a descriptor emitted by the compiler, and no other thread runs code of the runtime. What the file
+/// requests is sound in this program: setting the variable asserts that.
 pub unsafe fn registered(m: &ModuleDesc) {
     let Some(file) = file() else { return };
     let mut missing = false;
@@ -71,7 +71,7 @@ pub unsafe fn registered(m: &ModuleDesc) {
         missing |= place.load(Relaxed).is_null();
     }
     if !missing {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { perform(file) }
     }
 }
@@ -89,7 +89,7 @@ struct Record<'f> {
     bytes: &'f [u8],
 }
 
-/// Records one after the other, from behind the magic number on: tag, three words, length, bytes.
+/// Iterates over records, after the magic number: tag, three words, length, bytes.
 struct Records<'f>(&'f [u8]);
 
 impl<'f> Iterator for Records<'f> {
@@ -111,19 +111,19 @@ impl<'f> Iterator for Records<'f> {
     }
 }
 
-/// The address that a place means: an offset from a symbol of a module, or from nothing.
+/// The address of a place: an offset from a symbol of a module, or an absolute address.
 ///
 /// # Safety
-/// The symbol is one of the module's.
+/// The symbol belongs to the module.
 unsafe fn address([module, symbol, offset]: [u64; 3]) -> u64 {
     let Some(before) = module.checked_sub(1) else { return offset };
     let Some(addresses) = MODULES.get(before as usize) else { return 0 };
-    // SAFETY: the module is registered, its table has as many entries as it has symbols, and the symbol
-    // is one of them, says the caller.
+    // SAFETY: the module is registered, its table has as many entries as it has symbols, and the caller
+    // guarantees that the symbol is one of them.
     unsafe { *addresses.load(Relaxed).add(symbol as usize) }.wrapping_add(offset)
 }
 
-/// Sets the state, makes the call, and tells what there is afterwards.
+/// Sets the state, makes the call, and writes the results to the file.
 ///
 /// # Safety
 /// As of [`registered`].
@@ -132,9 +132,9 @@ unsafe fn perform(file: &[u8]) -> ! {
     let mut arguments = [0u64; MAX_ARGUMENTS];
     let mut passed = 0;
     for Record { tag, words, bytes } in Records(file) {
-        // SAFETY: a mapping replaces nothing. What is written and called is in the program's own memory or
-        // in such a mapping, says the caller; where it is not, the process ends by a fault, and that is
-        // told apart by the mark below. Surplus arguments are ignored by a function of the C convention.
+        // SAFETY: a mapping replaces nothing. The caller guarantees that all memory written and all code
+        // called belongs to the program or to such a mapping; otherwise the process ends by a fault, which
+        // the mark below makes recognisable. Surplus arguments are ignored by a function of the C convention.
         unsafe {
             match tag {
                 MAP => {
@@ -172,12 +172,12 @@ unsafe fn perform(file: &[u8]) -> ! {
 type Function = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
 
 /// # Safety
-/// There is a function that takes at most so many words, and what it does is sound.
+/// `at` is a function that takes at most that many words, and calling it is sound.
 unsafe fn call(at: u64, a: &[u64; MAX_ARGUMENTS]) -> u64 {
-    // A function that is called from outside finds no call under way.
-    // SAFETY: the block is this thread's own.
+    // A function that is called from outside must find no call in progress. SAFETY: the block is this
+    // thread's own.
     unsafe { (*tls::tls()).call = 0 };
-    // SAFETY: as the caller says; the type has the convention of C.
+    // SAFETY: guaranteed by the caller; the type has the C calling convention.
     unsafe {
         let function = core::mem::transmute::<usize, Function>(at as usize);
         function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11])

@@ -1,5 +1,5 @@
-//! Programs that call the hooks by hand, linked with the runtime's object; what
-//! they recorded is read back.
+//! Programs that call the hooks directly, linked with the runtime's object; the tests read back what they
+//! recorded.
 
 use recording::event::{Event, source};
 use recording::{Process, Recording};
@@ -19,7 +19,7 @@ fn llvm() -> PathBuf {
 fn runtime() -> &'static Path {
     static OBJECT: OnceLock<PathBuf> = OnceLock::new();
     OBJECT.get_or_init(|| {
-        // Each test may run in a process of its own, side by side with the others.
+        // Each test may run in a process of its own, in parallel with the others.
         let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("runtime-{}", std::process::id()));
         std::fs::create_dir_all(&out).unwrap();
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -93,7 +93,7 @@ fn run(name: &str, input: &str, prepare: impl FnOnce(&Path)) -> Run {
     Run { folder, status: output.status, stdout: String::from_utf8_lossy(&output.stdout).into_owned() }
 }
 
-/// The events of a stream as text, one a line, with time and site.
+/// The events of a stream as text, one per line, with time and site.
 fn events(process: &Process, stream: u32) -> Vec<String> {
     let events = process.stream(stream).unwrap().events().unwrap();
     assert!(events.damage.is_none(), "{:?}", events.damage);
