@@ -1,5 +1,4 @@
-//! Holds the ways of replaying a recording against each other: whole, in
-//! parallel segments, backward. Also measures.
+//! Compares the modes of replaying a recording: whole, in parallel segments, backward. Also measures them.
 //!
 //! `cargo run --release -p relapse-replay --example check -- RECORDING [SEGMENT]`
 
@@ -14,7 +13,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-/// A hash of everything that is shown.
+/// A hash of everything that an observer sees.
 #[derive(Default, Clone, Copy, PartialEq, Debug)]
 struct Digest {
     steps: u64,
@@ -32,7 +31,7 @@ impl Observer for Digest {
             Effect::Load { address, .. } | Effect::Store { address, .. } => address,
             _ => 0,
         };
-        // Order does not matter within a segment's sum, so that sums add up.
+        // The hash is independent of the order within a segment, so that sums add up.
         let mut h =
             view.count ^ result.rotate_left(17) ^ touched.rotate_left(31) ^ u64::from(view.site()) << 40;
         h = (h ^ h >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -40,7 +39,7 @@ impl Observer for Digest {
     }
 }
 
-/// Time this thread has run, so that other load on the machine does not count.
+/// CPU time of this thread, so that other load on the machine does not count.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split(' ').next().and_then(|n| n.parse::<f64>().ok()).map_or(0.0, |n| n / 1e9)

@@ -1,14 +1,13 @@
-//! The activations under way, named by execution indices.
+//! The live activations, identified by execution indices.
 //!
-//! The index of an executed instruction (Xin, Sumner and Zhang, "Efficient Program Execution
-//! Indexing", PLDI 2008) is the path that leads to it: the calls under way, each with the
-//! instruction it stands at and how often the loops around that went round, then the instruction
-//! itself in the same way. Only the loops *around* an instruction count, and each from its own
-//! entry: an inner loop that runs once more changes nothing for what comes behind it.
+//! The index of an executed instruction (Xin, Sumner and Zhang, "Efficient Program Execution Indexing", PLDI
+//! 2008) is the path that leads to it: the activations on the call stack, each with its current instruction
+//! and the iteration counts of the loops around that, then the instruction itself in the same form. Only the
+//! loops *around* an instruction count, each from its own entry: an additional iteration of an inner loop
+//! does not change the indices of what follows it.
 //!
-//! An index is kept as a hash of 128 bits. What functions and instructions are called in it is up
-//! to the user ([`Keys`]): by their numbers, for two runs of one program, or by names that two
-//! versions share.
+//! An index is stored as a hash of 128 bits. The user chooses how functions and instructions are named in it
+//! ([`Keys`]): by their numbers, for two runs of one program, or by names that two versions share.
 
 use crate::image::Image;
 use crate::observer::View;
@@ -18,47 +17,46 @@ use std::rc::Rc;
 
 /// Names of a function and its instructions.
 pub trait Keys {
-    /// Its loops.
+    /// The loop nest of the function.
     fn nest(&self) -> &Nest;
     fn function(&self) -> u64;
     fn instruction(&self, index: u32) -> u64;
 }
 
-/// A function that runs.
+/// An activation of a function.
 pub struct Activation<K> {
     pub keys: Rc<K>,
-    /// Names the activation: equal for calls that correspond.
+    /// Identifies the activation: equal for corresponding calls.
     pub key: u128,
-    /// The instruction that ran last here, and when.
+    /// The instruction that ran last in this activation, and its step.
     pub index: u32,
     pub step: u64,
-    /// Functions entered from that instruction: an external function may call
-    /// back many times.
+    /// Number of functions entered from that instruction: an external function may call back many times.
     entries: u32,
     /// Start and number of its iteration counts.
     base: u32,
     loops: u32,
-    /// Times round cycles that are no loops.
+    /// Number of iterations of cycles that are not natural loops.
     pub odd: u32,
-    /// How many entries its caller's instruction had made before; from outside, how often its
-    /// function had been entered.
+    /// How many functions the caller's instruction had entered before; for an entry from outside, how often
+    /// this function had been entered.
     pub nth: u32,
-    /// For the observer that follows.
+    /// Free for use by the observer.
     pub mark: u32,
 }
 
-/// The stack of activations. Its user passes on the calls it gets as an observer.
+/// The stack of activations. Its user forwards the calls that it receives as an observer.
 pub struct Activations<K> {
     functions: Vec<Option<Rc<K>>>,
     pub frames: Vec<Activation<K>>,
-    /// Iterations of the loops around the instructions of all frames.
+    /// Iteration counts of the loops around the instructions of all frames.
     counts: Vec<u32>,
-    /// Functions entered at the top, by name.
+    /// How often each function was entered at the top, by name.
     roots: HashMap<u64, u32>,
 }
 
 impl<K: Keys> Activations<K> {
-    /// Nothing runs yet.
+    /// No activations yet.
     #[must_use]
     pub fn new(image: &Image) -> Activations<K> {
         Activations {
@@ -69,7 +67,7 @@ impl<K: Keys> Activations<K> {
         }
     }
 
-    /// A function was entered; `keys` makes its names, once.
+    /// A function was entered; `keys` creates its names, once per function.
     pub fn enter(&mut self, view: &View<'_>, keys: impl FnOnce() -> K) -> &mut Activation<K> {
         let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);
         let keys = self.functions[number as usize].get_or_insert_with(|| Rc::new(keys())).clone();
@@ -94,8 +92,8 @@ impl<K: Keys> Activations<K> {
         self.counts.truncate(base as usize);
         self.counts.resize((base + loops) as usize, 0);
         let key = mix(key, keys.function());
-        // The frames below are those of the machine; one it has and we do not
-        // can only come from a jump into the middle, which does not happen.
+        // The frames below are those of the machine. If one of them were missing here, control would have
+        // jumped into the middle of a function, which cannot happen.
         self.frames.push(Activation {
             keys,
             key,
@@ -122,7 +120,7 @@ impl<K: Keys> Activations<K> {
         Some(f)
     }
 
-    /// Control went over an edge.
+    /// Control followed an edge.
     #[inline]
     pub fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
         let depth = view.depth as usize;
@@ -143,14 +141,14 @@ impl<K: Keys> Activations<K> {
             .unwrap_or(&[])
     }
 
-    /// Names the round of the loops that a frame is in.
+    /// Identifies the current iteration of the loops around a frame's instruction.
     #[must_use]
     pub fn round(&self, depth: usize) -> Option<u128> {
         let f = self.frames.get(depth.wrapping_sub(1))?;
         Some(mix(at(f.key, self.iterations(depth)), f.odd.into()))
     }
 
-    /// The index of the instruction that a frame stands at.
+    /// The index of a frame's current instruction.
     #[must_use]
     pub fn index(&self, depth: usize) -> Option<u128> {
         let round = self.round(depth)?;
@@ -163,8 +161,8 @@ fn at(key: u128, counts: &[u32]) -> u128 {
     counts.iter().fold(mix(key, counts.len() as u64), |h, c| mix(h, u64::from(*c)))
 }
 
-/// One step of a hash. Collisions would only align moments that do not
-/// belong together; with 128 bits they do not happen.
+/// One step of a hash. A collision would only align moments that do not correspond; with 128 bits, none is
+/// expected.
 #[inline]
 #[must_use]
 pub fn mix(hash: u128, value: u64) -> u128 {

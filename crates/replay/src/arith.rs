@@ -1,7 +1,7 @@
 //! Arithmetic of the model, for values of any type, as 128-bit patterns.
 //!
-//! This is the plain, complete version. The inner loop has its own code for
-//! what programs do all the time; tests hold the two against each other.
+//! This is the plain, complete version. The inner loop has its own code for frequent operations; tests
+//! compare the two.
 
 use crate::f80::{self, Rounding};
 use program::inst::{BinOp, CastOp, FloatKind, FloatOp, FloatPred, IntPred, Pure, RmwOp, Ty};
@@ -70,7 +70,7 @@ pub fn icmp(pred: IntPred, bits: u16, a: u128, b: u128) -> bool {
     }
 }
 
-/// A float predicate given how the operands compare (`None`: unordered).
+/// A float predicate, given the comparison of its operands (`None`: unordered).
 #[must_use]
 pub fn float_pred(pred: FloatPred, order: Option<Ordering>) -> bool {
     use Ordering::{Equal, Greater, Less};
@@ -112,8 +112,8 @@ pub fn fcmp(pred: FloatPred, kind: FloatKind, a: u128, b: u128) -> bool {
     }
 }
 
-/// SSE's rules for NaN: the first operand that is one, made quiet; the result
-/// of an invalid operation is the negative default.
+/// SSE's rules for NaN: the result is the first NaN operand, made quiet; the result of an invalid operation
+/// is the negative default NaN.
 #[inline]
 #[must_use]
 pub fn float64(op: FloatOp, a: f64, b: f64) -> u64 {
@@ -260,7 +260,7 @@ pub fn pure(op: Pure, ty: Ty, args: &[u128]) -> (u128, bool) {
     let (low, high) = (-(1i128 << (bits - 1).min(126)), (1i128 << (bits - 1).min(126)) - 1);
     let (low, high) = if bits >= 128 { (i128::MIN, i128::MAX) } else { (low, high) };
     let fits = |v: Option<i128>| v.is_some_and(|v| v >= low && v <= high);
-    // Wrapped result and whether the true one differs.
+    // The wrapped result, and whether it differs from the exact one.
     let s_over = |v: Option<i128>, w: i128| (w.cast_unsigned() & m, !fits(v));
     let clamp = |v: Option<i128>, negative: bool| match v {
         Some(v) => v.clamp(low, high).cast_unsigned() & m,
@@ -318,7 +318,7 @@ pub fn pure(op: Pure, ty: Ty, args: &[u128]) -> (u128, bool) {
     (v & m, false)
 }
 
-/// The operations on integers, as a pattern: an operation that is added must say what it is.
+/// The integer operations, as a pattern, so that the compiler reports a new operation that is not classified.
 macro_rules! on_integers {
     () => {
         Pure::Bswap
@@ -357,7 +357,7 @@ fn float_pure(op: Pure, kind: FloatKind, a: u128, b: u128, c: u128) -> u128 {
                 Pure::FAbs => return a & !sign,
                 Pure::CopySign => return (a & !sign) | (b & sign),
                 Pure::FpClass => return class(a, b, 23, 8),
-                _ => {} // Below, where all are named.
+                _ => {} // Handled below, where all are named.
             }
         }
         FloatKind::F64 => {
@@ -367,7 +367,7 @@ fn float_pure(op: Pure, kind: FloatKind, a: u128, b: u128, c: u128) -> u128 {
                 Pure::FAbs => return a & !sign,
                 Pure::CopySign => return (a & !sign) | (b & sign),
                 Pure::FpClass => return class(a, b, 52, 11),
-                _ => {} // Below, where all are named.
+                _ => {} // Handled below, where all are named.
             }
         }
     }
@@ -381,8 +381,8 @@ fn float_pure(op: Pure, kind: FloatKind, a: u128, b: u128, c: u128) -> u128 {
                 Pure::FTrunc => (x.trunc(), vec![x]),
                 Pure::Rint => (x.round_ties_even(), vec![x]),
                 Pure::Round => (x.round(), vec![x]),
-                // A NaN gives way to a number; equal values (zeros of
-                // either sign) give the second, as `minsd` does.
+                // If one operand is NaN, the result is the other; equal values (zeros of either sign) give
+                // the second, as `minsd` does.
                 Pure::MinNum => (
                     if x.is_nan() {
                         y
@@ -404,7 +404,7 @@ fn float_pure(op: Pure, kind: FloatKind, a: u128, b: u128, c: u128) -> u128 {
                     vec![x, y],
                 ),
                 Pure::Fma => (x.mul_add(y, z), vec![x, y, z]),
-                // Done above, or no operation on floats: the bits pass unchanged.
+                // Handled above, or not a float operation: the bits pass unchanged.
                 Pure::FNeg | Pure::FAbs | Pure::CopySign | Pure::FpClass | on_integers!() => return a,
             };
             if v.is_nan() { $nan(&operands).into() } else { v.to_bits().into() }
@@ -439,7 +439,7 @@ fn f80_pure(op: Pure, a: u128, b: u128, c: u128) -> u128 {
         Pure::MaxNum => pick(Ordering::Greater),
         Pure::Fma => f80::fma(a, b, c),
         Pure::FpClass => u128::from(f80::class(a) & b as u32 != 0),
-        // No operation on floats: the bits pass unchanged.
+        // Not a float operation: the bits pass unchanged.
         on_integers!() => a,
     }
 }

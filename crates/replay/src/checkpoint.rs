@@ -1,12 +1,12 @@
 //! Checkpoints of a replay, and segments between them.
 //!
-//! A first pass over the stream leaves a checkpoint every so many instructions;
-//! from then on any instruction can be reached from the checkpoint before it,
-//! segments can be replayed in any order, and several at once.
+//! A first pass over the stream makes a checkpoint at regular numbers of instructions. From then on any
+//! instruction is reachable from the checkpoint before it, and segments can be replayed in any order, and
+//! several in parallel.
 //!
 //! Checkpoints can be stored ([`crate::stored`]): all of them by their instruction counts, some with
-//! registers and memory. The checkpoints from one of these to the next are a *span*. They are made
-//! again, by replaying the span, when one of them is first needed.
+//! registers and memory. The checkpoints from one of these to the next are a *span*. They are recomputed, by
+//! replaying the span, when one of them is first needed.
 
 use crate::error::{Error, Result};
 use crate::image::Image;
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Everything but memory, whose pages are in the [`History`].
+/// The state at a checkpoint without memory, whose pages are in the [`History`].
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Point {
     regs: Vec<u64>,
@@ -41,13 +41,13 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// Instructions executed before.
+    /// Number of instructions executed before.
     pub(crate) fn instructions(&self) -> u64 {
         self.counters.instructions
     }
 
-    /// Whether a machine over the image and the stream can be in this state, as far as the machine
-    /// relies on it.
+    /// Whether a machine over the image and the stream can be in this state; checks all invariants on which
+    /// the machine relies.
     pub(crate) fn is_possible(&self, image: &Image, stream: &Stream) -> bool {
         let mut from = 0;
         self.tape.is_in(stream)
@@ -69,7 +69,7 @@ impl Point {
     }
 }
 
-/// Checkpoints that were made together.
+/// Checkpoints that one replay made.
 struct Made {
     points: Vec<Point>,
     history: Arc<History>,
@@ -82,11 +82,11 @@ struct Span {
     made: OnceLock<Made>,
 }
 
-/// Instructions between two checkpoints.
+/// The instructions between two checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     pub index: usize,
-    /// The last segment also has what follows the last instruction.
+    /// In the last segment, what follows the last instruction is included.
     pub instructions: Range<u64>,
 }
 
@@ -97,7 +97,7 @@ pub struct Checkpoints<'a> {
     /// The first instruction of each segment.
     starts: Vec<u64>,
     spans: Vec<Span>,
-    /// What the spans are made from, all but the first.
+    /// The stored checkpoints at which all spans but the first begin.
     stored: Stored,
     counters: Counters,
     end: Option<End>,
@@ -105,9 +105,8 @@ pub struct Checkpoints<'a> {
 }
 
 impl<'a> Checkpoints<'a> {
-    /// Replays the whole stream, leaving a checkpoint every `every`
-    /// instructions. If replay fails, all up to there is usable, and
-    /// [`Checkpoints::error`] says why.
+    /// Replays the whole stream and makes a checkpoint every `every` instructions. If replay fails, the part
+    /// before the failure is usable, and [`Checkpoints::error`] returns the error.
     #[must_use]
     pub fn make<O: Observer>(
         image: &'a Image,
@@ -148,7 +147,7 @@ impl<'a> Checkpoints<'a> {
         }
     }
 
-    /// As they were stored; none if the bytes are damaged or of something else.
+    /// Loads stored checkpoints; none if the bytes are damaged or belong to another recording.
     #[must_use]
     pub fn load(image: &'a Image, stream: &'a Stream, bytes: Vec<u8>) -> Option<Checkpoints<'a>> {
         let (table, stored) = Stored::load(image, stream, bytes)?;
@@ -165,8 +164,8 @@ impl<'a> Checkpoints<'a> {
         })
     }
 
-    /// The checkpoints as bytes, with at most so many pages of memory. None if the first pass
-    /// failed, or if these were stored before.
+    /// The checkpoints as bytes, with at most `most_pages` pages of memory. None if the first pass failed, or
+    /// if these checkpoints were themselves loaded.
     #[must_use]
     pub fn store(&self, most_pages: usize) -> Option<Vec<u8>> {
         let made = self.spans.first()?.made.get()?;
@@ -195,7 +194,7 @@ impl<'a> Checkpoints<'a> {
         Ok((&made.points[index - span.first], &made.history))
     }
 
-    /// Makes the checkpoints of a span that begins with a stored one, or with the stream.
+    /// Recomputes the checkpoints of a span that begins with a stored one, or at the start of the stream.
     fn make_span(&self, number: usize) -> Result<Made> {
         let first = self.spans[number].first;
         let end = self.spans.get(number + 1).map_or(self.starts.len(), |next| next.first);
@@ -224,7 +223,7 @@ impl<'a> Checkpoints<'a> {
         Ok(Made { points, history: Arc::new(history) })
     }
 
-    /// What the first pass counted.
+    /// Counters at the end of the first pass.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
@@ -235,13 +234,13 @@ impl<'a> Checkpoints<'a> {
         self.end
     }
 
-    /// Why the first pass did not come to the end.
+    /// Why the first pass did not reach the end of the stream.
     #[must_use]
     pub fn error(&self) -> Option<&Error> {
         self.error.as_ref()
     }
 
-    /// Bytes of memory the checkpoints hold.
+    /// Bytes of memory that the checkpoints occupy.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let made = self.spans.iter().filter_map(|span| span.made.get());
@@ -252,7 +251,7 @@ impl<'a> Checkpoints<'a> {
         .sum()
     }
 
-    /// How many segments there are.
+    /// Number of segments.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
@@ -292,7 +291,7 @@ impl<'a> Checkpoints<'a> {
     /// A machine at the beginning of a segment.
     ///
     /// # Errors
-    /// If what was stored cannot be replayed.
+    /// If a stored checkpoint cannot be replayed.
     pub fn machine_of(&self, index: usize) -> Result<Machine<'a>> {
         let (point, history) = self.at(index)?;
         Ok(self.restore(point, history))
@@ -327,12 +326,12 @@ impl<'a> Checkpoints<'a> {
     /// The activations at the beginning of a segment, the innermost last.
     ///
     /// # Errors
-    /// If what was stored cannot be replayed.
+    /// If a stored checkpoint cannot be replayed.
     pub fn frames(&self, index: usize) -> Result<&[Frame]> {
         Ok(&self.at(index)?.0.frames)
     }
 
-    /// Replays one segment; the machine at its end.
+    /// Replays one segment and returns the machine at its end.
     ///
     /// # Errors
     /// As [`Checkpoints::replay`].
@@ -347,8 +346,8 @@ impl<'a> Checkpoints<'a> {
         Ok(machine)
     }
 
-    /// Segments from the last to the first, each replayed by an observer of
-    /// its own when the iterator comes to it.
+    /// Iterates over segments from the last to the first, and replays each with an observer of its own when
+    /// the iterator reaches it.
     pub fn backward<'c, O: Observer + 'c>(
         &'c self,
         mut observer: impl FnMut(&Segment) -> O + 'c,
@@ -361,7 +360,7 @@ impl<'a> Checkpoints<'a> {
         })
     }
 
-    /// All segments at once on as many cores as there are; results in order.
+    /// Replays all segments in parallel on all cores; results in order.
     ///
     /// # Errors
     /// As [`Checkpoints::replay`].

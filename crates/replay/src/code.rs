@@ -1,8 +1,8 @@
-//! A function in the form the inner loop runs: one fixed-size operation an
-//! instruction, so that the program counter is the index in the model's code.
+//! A function in the form that the inner loop runs: one operation of fixed size per instruction, so that the
+//! program counter is the index in the model's code.
 //!
-//! Constants and symbol addresses live in register slots behind the function's
-//! own (copied in when a frame is made), so that an operand is always a slot.
+//! Constants and symbol addresses are stored in register slots after the function's own (copied when a frame
+//! is created), so that every operand is a slot.
 
 use crate::fused::FusedCode;
 use program::inst::{BlockId, FloatOp, FloatPred, IntPred};
@@ -227,16 +227,16 @@ pub enum Op {
         value: Slot,
         slots: u32,
     },
-    /// Everything else, straight from the model.
+    /// Every other instruction; executed directly from the model.
     Slow,
 }
 
-/// A way from one block to another, with the moves of the target's phis.
+/// An edge from one block to another, with the moves of the target's phis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edge {
-    /// Where to go on.
+    /// The instruction at which execution continues.
     pub pc: u32,
-    /// Range in [`Code::moves`], in an order that makes them work one by one.
+    /// Range in [`Code::moves`], ordered such that executing them sequentially is correct.
     pub first: u32,
     pub last: u32,
     pub from: BlockId,
@@ -274,7 +274,7 @@ impl Table {
     }
 }
 
-/// How an argument travels through a `va_list`; see the runtime's interface.
+/// How an argument is passed through a `va_list`; see `docs/runtime-interface.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VaKind {
     Int,
@@ -292,24 +292,24 @@ pub struct CallArg {
     pub kind: VaKind,
 }
 
-/// A call, with everything that can be known before it happens.
+/// A call, with everything that is known statically.
 #[derive(Clone, Debug)]
 pub struct CallSite {
     pub callee: Slot,
-    /// The function of the image, if the callee is one for certain.
+    /// The function of the image, if the callee is statically known.
     pub direct: Option<u32>,
     pub args: Vec<CallArg>,
-    /// Argument slots in all.
+    /// Total number of argument slots.
     pub arg_slots: u32,
     pub dst: Slot,
     pub ret_slots: u32,
     /// Number of fixed arguments of a variadic call.
     pub fixed: Option<u32>,
     pub returns_twice: bool,
-    /// The table's entry, if the callee is named and not of this program.
+    /// The entry in the table of externals, if the callee is named and not part of this program.
     pub known: Option<&'static externals::External>,
-    /// For direct calls whose arguments match the parameters slot by slot,
-    /// and pass no memory: what goes where.
+    /// For direct calls whose arguments match the parameters slot by slot and pass no memory: the moves from
+    /// arguments to parameters.
     pub moves: Option<Vec<Move>>,
 }
 
@@ -331,12 +331,12 @@ pub struct Code {
     pub frame_align: u64,
     pub variadic: bool,
     pub by_value: bool,
-    /// For the fast loop, if the function is not too large for it.
+    /// The form for the fast loop, unless the function is too large for it.
     pub fused: Option<FusedCode>,
 }
 
 impl Code {
-    /// Slots a frame takes.
+    /// Number of slots of a frame.
     #[must_use]
     pub fn total(&self) -> usize {
         self.slots as usize + 1 + self.constants.len()

@@ -1,5 +1,5 @@
-//! Data that nothing changes, out of the binaries: a string that the program only passed on
-//! was never read, so the recording does not have it.
+//! Constant data, read from the binaries: a string that the program only passed on was never loaded, so the
+//! recording does not contain it.
 
 use crate::image::Loaded;
 use program::binary::Constants as File;
@@ -9,18 +9,18 @@ use std::ops::Range;
 /// Addresses at which a binary can be loaded are multiples of this.
 const PAGE: u64 = 4096;
 
-/// Constant data of a process, where it lay in memory.
+/// Constant data of a process, at its addresses in memory.
 #[derive(Debug, Default)]
 pub struct Constants {
     /// Address and bytes, in order of addresses.
     ranges: Vec<(u64, Vec<u8>)>,
-    /// The same of variables, as they were before the program ran.
+    /// The same for variables, with their initial values.
     initial: Vec<(u64, Vec<u8>)>,
-    /// Addresses of words of those that the loader filled in, in order.
+    /// Addresses of those words that the loader relocated, in order.
     relocated: Vec<u64>,
 }
 
-/// What a byte of a variable was before the program ran.
+/// The initial value of a byte of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initial {
     Byte(u8),
@@ -29,7 +29,7 @@ pub enum Initial {
 }
 
 impl Constants {
-    /// Adds a file's, of which these modules were loaded.
+    /// Adds the constants of a file from which these modules were loaded.
     pub fn add(&mut self, file: File, modules: &[&Loaded]) {
         let Some(distance) = distance(&file, modules) else { return };
         self.ranges.extend(file.sections.into_iter().map(|(at, bytes)| (at.wrapping_add(distance), bytes)));
@@ -40,7 +40,7 @@ impl Constants {
         self.relocated.sort_unstable();
     }
 
-    /// What a byte was before the program ran; none if it is no variable with an initial value.
+    /// The initial value of a byte; none if it belongs to no variable with an initial value.
     #[must_use]
     pub fn initial(&self, address: u64) -> Option<Initial> {
         let byte = from(&self.initial, address)?.first()?;
@@ -58,7 +58,7 @@ impl Constants {
         parts.filter(|part| !part.is_empty())
     }
 
-    /// What is known from an address on; none if that is no constant data.
+    /// The known bytes from an address on; none if there is no constant data.
     #[must_use]
     pub fn at(&self, address: u64) -> Option<&[u8]> {
         from(&self.ranges, address)
@@ -72,8 +72,8 @@ fn from(ranges: &[(u64, Vec<u8>)], address: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(address - start).ok()?..).filter(|rest| !rest.is_empty())
 }
 
-/// How far from its own addresses a file was loaded: what most of its names say. Some may be
-/// in it twice.
+/// The load bias of a file: the distance on which most of its symbols agree, since a file may contain a name
+/// twice.
 fn distance(file: &File, modules: &[&Loaded]) -> Option<u64> {
     let mut places: HashMap<&str, Vec<u64>> = HashMap::new();
     for (name, at) in &file.symbols {

@@ -3,7 +3,7 @@
 
 use crate::f80;
 
-/// A floating-point number taken apart.
+/// A floating-point number in its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Real {
     pub negative: bool,
@@ -49,8 +49,8 @@ impl Real {
     }
 }
 
-/// Decimal digits without leading zeros, and how many of them stand behind the
-/// point (more than there are digits: zeros lie between).
+/// Decimal digits without leading zeros, and how many of them are after the point (if more than there are
+/// digits, zeros precede them).
 pub(crate) struct Digits {
     pub digits: Vec<u8>,
     pub scale: usize,
@@ -78,7 +78,7 @@ pub(crate) fn digits(mantissa: u64, exponent: i32) -> Digits {
             limbs.push(carry);
         }
     };
-    // m * 2^-k = m * 5^k * 10^-k. Trailing zero bits first save work.
+    // m * 2^-k = m * 5^k * 10^-k. Removing trailing zero bits first saves work.
     let mut exponent = exponent;
     if exponent < 0 && mantissa != 0 {
         let free = mantissa.trailing_zeros().min(exponent.unsigned_abs());
@@ -119,8 +119,8 @@ impl Digits {
         if self.digits.is_empty() { 0 } else { self.digits.len() as i64 - 1 - self.scale as i64 }
     }
 
-    /// Rounds, half to even, so that `keep` digits are left (negative: none,
-    /// and even the place before the first is cut off).
+    /// Rounds, half to even, so that `keep` digits remain (negative: none, and the position before the first
+    /// digit is cut off too).
     fn keep(&mut self, keep: i64) {
         let len = self.digits.len() as i64;
         if keep >= len {
@@ -142,7 +142,7 @@ impl Digits {
         };
         let dropped = len as usize - keep;
         self.digits.truncate(keep);
-        // May go below zero for integers; callers put the zeros back.
+        // May be negative for integers; callers restore the zeros.
         let mut places = self.scale as i64 - dropped as i64;
         if up {
             let mut i = keep;
@@ -237,7 +237,7 @@ impl Digits {
 /// `%a`, without sign.
 pub(crate) fn hexadecimal(real: Real, precision: Option<usize>, point: bool, upper: bool) -> String {
     let Class::Finite { mantissa, exponent } = real.class else { return String::new() };
-    // The leading digit and the nibbles behind it.
+    // The leading digit and the nibbles after it.
     let (mut lead, mut rest, nibbles, mut power) = if mantissa == 0 {
         (0, 0, if real.extended { 15 } else { 13 }, 0)
     } else if real.extended {

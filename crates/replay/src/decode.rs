@@ -1,4 +1,4 @@
-//! Model functions to [`Code`].
+//! Translates functions of the model to [`Code`].
 
 use crate::code::{CallArg, CallSite, Code, Edge, Move, Op, Slot, Table, VaKind};
 use crate::fuse::fuse;
@@ -8,7 +8,7 @@ use program::inst::{
 use program::model::{Function, Module};
 use std::collections::HashMap;
 
-/// Where symbols are and which addresses are functions of the image.
+/// The addresses of symbols, and the functions of the image by address.
 pub struct Context<'a> {
     pub module: &'a Module,
     pub index: u32,
@@ -162,7 +162,7 @@ impl Decoder<'_, '_> {
                 self.switch(block, *value, *default, cases)
             }
             Inst::Call(call) => self.call(call),
-            // Where the call returned, nobody looks at the exception.
+            // After a normal return, the exception is not used.
             Inst::Landing { dst } => Op::Copy { dst: *dst, a: self.constant(0) },
             Inst::Return { value, ret } => {
                 let slots = ret.iter().map(|t| t.slots()).sum();
@@ -255,7 +255,7 @@ impl Decoder<'_, '_> {
     fn switch(&mut self, block: BlockId, value: Operand, default: BlockId, cases: &[(u64, BlockId)]) -> Op {
         let default = self.edge(block, default);
         let mut sorted: Vec<(u64, u32)> = cases.iter().map(|c| (c.0, self.edge(block, c.1))).collect();
-        // The first of equal cases counts.
+        // The first of equal cases takes precedence.
         sorted.sort_by_key(|c| c.0);
         sorted.dedup_by_key(|c| c.0);
         let span = match (sorted.first(), sorted.last()) {
@@ -321,7 +321,7 @@ impl Decoder<'_, '_> {
         Op::Call { call: self.code.calls.len() as u32 - 1 }
     }
 
-    /// The edge between two blocks; made when first asked for.
+    /// The edge between two blocks; created on first use.
     fn edge(&mut self, from: BlockId, to: BlockId) -> u32 {
         if let Some(e) = self.edges.get(&(from, to)) {
             return *e;
@@ -345,7 +345,7 @@ impl Decoder<'_, '_> {
     }
 }
 
-/// 1, 2, 4 or 8 if a value of the type fills a slot's low bytes exactly.
+/// 1, 2, 4 or 8 if a value of the type occupies exactly that many low bytes of a slot; otherwise 0.
 fn plain_size(ty: Ty) -> u32 {
     match ty {
         Ty::Int(8 | 16 | 32 | 64) | Ty::Ptr | Ty::Float(FloatKind::F32 | FloatKind::F64) => ty.bytes(),
@@ -353,7 +353,7 @@ fn plain_size(ty: Ty) -> u32 {
     }
 }
 
-/// Argument moves of a direct call, if there is nothing special about it.
+/// Argument moves of a direct call, if it needs no special handling.
 fn plain_moves(args: &[CallArg], call: &Call, f: &Function) -> Option<Vec<Move>> {
     if f.variadic || call.variadic.is_some() || args.len() != f.params.len() {
         return None;
@@ -370,8 +370,8 @@ fn plain_moves(args: &[CallArg], call: &Call, f: &Function) -> Option<Vec<Move>>
     Some(moves)
 }
 
-/// Orders moves that happen at once so that they can be done one by one; a
-/// cycle is broken through the scratch slot.
+/// Orders parallel moves so that they can be executed sequentially; a cycle is broken through the scratch
+/// slot.
 fn sequence(mut moves: Vec<Move>, scratch: Slot, out: &mut Vec<Move>) {
     moves.retain(|m| m.dst != m.src);
     while !moves.is_empty() {

@@ -1,10 +1,10 @@
-//! What a known external call read and wrote, as the table has it.
+//! The memory that a known external call read and wrote, according to the table of externals.
 //!
-//! Patches in a recording cover only bytes that were not known already; who
-//! asks what a result *depends* on needs the whole ranges.
+//! Patches in a recording cover only bytes that were not known already; an analysis of what a result
+//! *depends* on needs the whole ranges.
 //!
-//! State that the library keeps out of sight, and the content of files, are ranges too, at
-//! addresses that no program has: what one call sets there another one uses.
+//! Hidden state of the library, and the content of files, are ranges too, at addresses that no program uses:
+//! one call defines them and another uses them.
 
 use crate::memory::Memory;
 use crate::observer::{ExternalCall, View};
@@ -13,10 +13,10 @@ use externals::{
 };
 use program::model::SymbolKind;
 
-/// Strings and arrays are followed no further than this.
+/// Strings and arrays are followed only up to this length.
 const LIMIT: u64 = 1 << 24;
 
-/// Ranges (address, length) the call read. The memory is that after the call.
+/// Ranges (address, length) that the call read, with memory in the state after the call.
 #[must_use]
 pub fn reads(view: &View<'_>, call: &ExternalCall<'_>) -> Vec<(u64, u64)> {
     let mut out = call.reads.to_vec();
@@ -30,7 +30,7 @@ pub fn reads(view: &View<'_>, call: &ExternalCall<'_>) -> Vec<(u64, u64)> {
     out
 }
 
-/// Ranges (address, length) the call wrote.
+/// Ranges (address, length) that the call wrote.
 #[must_use]
 pub fn writes(view: &View<'_>, call: &ExternalCall<'_>) -> Vec<(u64, u64)> {
     let mut out = call.writes.to_vec();
@@ -47,11 +47,11 @@ pub fn writes(view: &View<'_>, call: &ExternalCall<'_>) -> Vec<(u64, u64)> {
     out
 }
 
-/// State of the library, and content of files. No pointer of a program is that large.
+/// Addresses of library state, and of file content. No pointer of a program is that large.
 const STATES: u64 = 0xf000 << 48;
 const FILES: u64 = 0xe000 << 48;
 
-/// Whether a range is no memory of the program.
+/// Whether a range is outside of the program's memory.
 #[must_use]
 pub fn is_hidden(address: u64) -> bool {
     address >= FILES
@@ -63,24 +63,24 @@ pub fn is_state(address: u64) -> bool {
     address >= STATES
 }
 
-/// Where the state of the library is that belongs to something; 0 for the process.
+/// The address of the library state that belongs to an owner; 0 for the process.
 #[must_use]
 pub fn state_address(state: State, owner: u64) -> u64 {
     STATES | (state as u64) << 48 | owner & ((1 << 48) - 1)
 }
 
-/// Where the state of a variable of the environment is, by its name.
+/// The address of the state of an environment variable, by its name.
 #[must_use]
 pub fn variable_address(name: &[u8]) -> u64 {
     state_address(State::Environment, number_of_name(name))
 }
 
-/// The process has number 0.
+/// Never 0, which is the process.
 fn number_of_name(name: &[u8]) -> u64 {
     hash(name) | 1
 }
 
-/// Where the content of a file is, by its name: room for 64 GiB.
+/// The address of a file's content, by its name, with room for 64 GiB.
 #[must_use]
 pub fn file_address(name: &[u8]) -> u64 {
     FILES | (hash(name) & 0xff_ffff) << 36
@@ -125,8 +125,8 @@ fn hidden(
     }
 }
 
-/// Variables of the library that show state which a call changes. It may set them to what they were,
-/// which no later access shows; and it reads what the program has put into them.
+/// Variables of the library that expose state which a call changes. The call may store the values that they
+/// already had, which no later access reveals; and it reads values that the program has stored into them.
 fn shown(view: &View<'_>, known: &externals::External, written: bool, out: &mut Vec<(u64, u64)>) {
     let is_changed = |state: State| {
         known.hidden.iter().any(|hidden| hidden.state == state && !matches!(hidden.access, Access::Uses))
@@ -148,7 +148,7 @@ fn shown(view: &View<'_>, known: &externals::External, written: bool, out: &mut 
     }
 }
 
-/// The state that a call adds to by writing to a stream: what was there before stays.
+/// The state to which a call appends by writing to a stream: its previous content remains.
 #[must_use]
 pub fn appends(call: &ExternalCall<'_>) -> Option<u64> {
     let known = call.known?;
@@ -162,7 +162,7 @@ pub fn appends(call: &ExternalCall<'_>) -> Option<u64> {
     Some(state_address(State::MemoryStream, *call.args.get(slot as usize)?))
 }
 
-/// Whether a call may have set `errno`: by its result, or because its result does not tell.
+/// Whether a call may have set `errno`: its result indicates a failure, or cannot exclude one.
 fn fails(known: &externals::External, call: &ExternalCall<'_>) -> bool {
     let result = call.result.first().copied().unwrap_or(0);
     match known.ret {
@@ -186,15 +186,15 @@ fn resolve(memory: &Memory, call: &ExternalCall<'_>, range: &Range, out: &mut Ve
     out.extend(resolved.filter(|(_, len)| *len > 0));
 }
 
-/// The virtual base of a stream of C++, if the program itself has looked for it: else the library's tables are not
-/// in the recording.
+/// The virtual base of a C++ stream, if the program itself has read its offset: otherwise the library's
+/// tables are not in the recording.
 fn ios(memory: &Memory, stream: u64) -> Option<u64> {
     let table = Some(memory.peek_word(stream, 8)).filter(|table| *table != 0)?;
     let offset = Some(memory.peek_word(table.wrapping_sub(24), 8)).filter(|offset| *offset != 0)?;
     Some(stream.wrapping_add(offset))
 }
 
-/// A range; what it points to besides goes to `out`.
+/// Resolves a range; further memory that it points to is appended to `out`.
 fn range_of(
     memory: &Memory,
     call: &ExternalCall<'_>,
@@ -219,7 +219,7 @@ fn range_of(
         Place::Ret => result,
         Place::At(slot) if arg(slot) != 0 => memory.peek_word(arg(slot), 8),
         Place::Ios(slot, offset) => ios(memory, arg(slot)).map_or(0, |ios| ios.wrapping_add(offset.into())),
-        // The address of `errno` is not the call's to know.
+        // The address of `errno` cannot be computed from the call.
         Place::At(_) | Place::Errno => 0,
     };
     if !applies || address == 0 {

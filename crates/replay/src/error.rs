@@ -1,10 +1,10 @@
-//! What can go wrong.
+//! Errors of replay.
 
 use recording::decode::DecodeError;
 use std::fmt;
 use thiserror::Error;
 
-/// Replay did not arrive where the recording was: the place and the reason.
+/// Replay and recording disagree: the location and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
     pub module: String,
@@ -12,12 +12,12 @@ pub struct Divergence {
     pub file: String,
     pub line: u32,
     pub column: u32,
-    /// Instructions this stream had executed.
+    /// Number of instructions that this stream had executed.
     pub instruction: u64,
     pub time: u64,
     /// What replay was about to do or had computed.
     pub expected: String,
-    /// What the recording says.
+    /// What the recording contains.
     pub found: String,
 }
 
@@ -42,7 +42,7 @@ pub enum Error {
     Diverged(Box<Divergence>),
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// A module of the recording that no binary has.
+    /// A module of the recording that no binary contains.
     #[error(
         "find module {module} in {path}: the recording was made with another build \
          (recorded build id {recorded}, the file has {found})"
@@ -52,7 +52,7 @@ pub enum Error {
     Model(String),
     #[error("open the recording: {0}")]
     Recording(String),
-    /// A file of stored checkpoints whose checksum is right is wrong all the same.
+    /// A file of stored checkpoints has a valid checksum but invalid content.
     #[error("continue from a stored checkpoint: it is of something else")]
     Stored,
     #[error("find instruction {0}: the stream has only {1}")]

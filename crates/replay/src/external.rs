@@ -1,4 +1,4 @@
-//! Calls that leave the modelled program, as the recording tells them.
+//! Calls that leave the modelled program, replayed from the recording.
 
 use crate::code::{CallSite, Op};
 use crate::error::Result;
@@ -9,7 +9,7 @@ use externals::FormatArgs;
 use program::inst::{Inst, LANDING_SLOTS};
 use recording::event::{Event, kind};
 
-/// More argument slots than any table entry looks at are not passed on.
+/// Maximal number of argument slots that are passed on; no table entry uses more.
 const MAX_ARGS: usize = 64;
 
 impl externals::Memory for Memory {
@@ -34,7 +34,7 @@ fn module_site(head: recording::decode::Head) -> (u32, u32) {
     (head.position.module, head.position.site)
 }
 
-/// Notes what a model reads and writes.
+/// Records the ranges that a model reads and writes.
 struct Noted<'m> {
     memory: &'m mut Memory,
     touched: &'m mut Touched,
@@ -44,7 +44,7 @@ fn note(ranges: &mut Vec<(u64, u64)>, at: u64, len: u64) {
     if len == 0 {
         return;
     }
-    // Comparisons go through two ranges in turn, byte by byte.
+    // Comparisons read two ranges alternately, byte by byte.
     for r in ranges.iter_mut().rev().take(4) {
         let from = at.wrapping_sub(r.0);
         if from <= r.1 {
@@ -83,13 +83,13 @@ impl Machine<'_> {
         } else {
             externals::evaluate(model, args, result, &mut self.memory)
         };
-        // The recorder gave up at the same place, and logged the result.
+        // On an error, the recorder's evaluation failed in the same state, and it logged the result.
         r.unwrap_or(0)
     }
 
-    /// The innermost frame's `pc` is at a call to code outside. Uses the
-    /// call's events until it is over, or until outside code calls back: then
-    /// the new frame runs first, and its return brings us here again.
+    /// The innermost frame's `pc` is at a call to code outside. Consumes the call's events until it is
+    /// complete, or until outside code calls back: then the new frame runs first, and its return continues
+    /// here.
     pub(crate) fn external<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         let image = self.image;
         let Some(frame) = self.frames.last().copied() else { return Ok(()) };
@@ -108,7 +108,7 @@ impl Machine<'_> {
                 return Ok(());
             }
             let Some(head) = self.head else {
-                // After the last event only what needs none can happen.
+                // After the last event only a call that needs no event can complete.
                 if model.is_some_and(|m| !m.needs_result()) && self.time < self.gate {
                     break;
                 }
@@ -146,7 +146,7 @@ impl Machine<'_> {
                 kind::UNWOUND if now => return self.jumped_over(observer),
                 kind::INTERRUPTED if now => return self.jump(observer),
                 kind::END if now => return self.finish(),
-                // A handler that was left by a jump: the next run starts anew.
+                // The handler was left by a jump: the next run starts from an empty stack.
                 kind::SIGNAL => {
                     self.frames.clear();
                     self.va.clear();
@@ -166,7 +166,7 @@ impl Machine<'_> {
                 }
             }
         }
-        // Modelled, and the recording has nothing against the result.
+        // Modelled, and the recording does not contradict the result.
         let (args, count) = self.arguments(call, frame.base);
         let mut result = 0;
         if let Some(m) = model {
@@ -175,8 +175,8 @@ impl Machine<'_> {
         self.complete(observer, call, target, known, &args[..count], &[result], true)
     }
 
-    /// An exception came out of code that was called back, and code outside caught it: drops
-    /// the frames down to the one that waits for a call to outside at this place, if one does.
+    /// An exception left code that was called back, and code outside caught it: drops the frames down to the
+    /// one that waits for a call to outside at this site, if there is one.
     fn unwind<O: Observer>(&mut self, observer: &mut O, place: (u32, u32)) -> bool {
         let waits = |i: &usize| {
             let (frame, inner) = (&self.frames[*i], &self.frames[i + 1]);
@@ -196,7 +196,7 @@ impl Machine<'_> {
         true
     }
 
-    /// The next event is `Unwound`: code outside jumped over the frames of so many entries.
+    /// The next event is `Unwound`: code outside jumped over the frames of `entries` entries.
     fn jumped_over<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         let (position, event) = self.take()?;
         let Event::Unwound { entries } = event else { return Ok(()) };
@@ -232,7 +232,7 @@ impl Machine<'_> {
         (args, n)
     }
 
-    /// Shows a call that takes a `va_list`, which the callee will use up.
+    /// Reports a call that takes a `va_list`, before the callee consumes the list.
     pub(crate) fn leaving<O: Observer>(&self, observer: &mut O) {
         let Some(view) = self.view() else { return };
         let Op::Call { call } = view.code.ops[view.index as usize] else { return };
@@ -284,7 +284,7 @@ impl Machine<'_> {
         observer.event(&self.moment(), position, &event);
         let (args, count) = self.arguments(call, base);
         if let Some(m) = known.and_then(|k| k.model) {
-            // The effect is as modelled; the result is the recorded one.
+            // The effect is the modelled one; the result is the recorded one.
             self.evaluate::<O>(m, &args[..count], result[0]);
         }
         if self.pending(kind::CHECK) && self.head.is_some_and(|h| h.position.time == self.time) {
@@ -293,7 +293,7 @@ impl Machine<'_> {
         self.complete(observer, call, target, known, &args[..count], &result[..n], false)
     }
 
-    #[allow(clippy::too_many_arguments)] // one place, and a struct would only repeat them
+    #[allow(clippy::too_many_arguments)] // one call site, and a struct would only repeat the parameters
     fn complete<O: Observer>(
         &mut self,
         observer: &mut O,
@@ -330,7 +330,7 @@ impl Machine<'_> {
         self.after_call()
     }
 
-    /// Time advances after a call, and the caller goes on.
+    /// Time advances after a call, and the caller continues.
     fn after_call(&mut self) -> Result<()> {
         if let Some(f) = self.frames.last_mut() {
             f.pc += 1;
@@ -339,7 +339,7 @@ impl Machine<'_> {
         if self.time > self.gate { self.late() } else { Ok(()) }
     }
 
-    /// The next event is `Interrupted`: a signal handler jumped to where the `Land` behind it says.
+    /// The next event is `Interrupted`: a signal handler jumped to the target of the `Land` event after it.
     pub(crate) fn jump<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         self.apply(observer)?;
         if !self.pending(kind::LAND) {
@@ -348,7 +348,7 @@ impl Machine<'_> {
         self.land(observer)
     }
 
-    /// The next event is `Land`: drops frames down to the one it names.
+    /// The next event is `Land`: drops frames down to the one that it names.
     pub(crate) fn land<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         let image = self.image;
         let (position, event) = self.take()?;
@@ -370,8 +370,8 @@ impl Machine<'_> {
         self.frames.truncate(home + 1);
         self.touched.clear();
         self.stack = stack;
-        // What the thread had written down last; nothing but time is lost if
-        // the jump started at a call.
+        // Restore the context that the thread stored last; if the jump started at a call, only the time of it
+        // can be out of date.
         self.context.0 = self.context.0.max(position.time);
         (self.time, self.sum) = self.context;
         let f = &mut self.frames[home];
@@ -401,9 +401,8 @@ impl Machine<'_> {
         self.after_call()
     }
 
-    /// Whether the call under way touched the address that crashed: the
-    /// pointer arguments of a modelled function are followed for as long as
-    /// the crash may have come from there.
+    /// Whether the crash can have happened in the current call of a modelled function: the function has no
+    /// modelled effect, or the faulting address is less than 1 GiB after one of its arguments.
     fn model_crashes(
         &self,
         call: &CallSite,

@@ -1,7 +1,7 @@
 //! The 80-bit `long double`, in software.
 //!
-//! A value is its 80 bits, as the register pair holds them. NaN operands come
-//! out as x87 does it: the first NaN, made quiet.
+//! A value is its 80 bits, as the register pair holds them. NaN operands are propagated as by x87: the first
+//! NaN, made quiet.
 
 use program::inst::{FloatOp, FloatPred};
 use rustc_apfloat::ieee::{Double, Single, X87DoubleExtended as X};
@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 const QUIET: u128 = 1 << 62;
 const SIGN: u128 = 1 << 79;
-/// What x87 makes of an invalid operation.
+/// The result of an invalid operation on x87.
 const DEFAULT_NAN: u128 = 0xffff_c000_0000_0000_0000;
 
 fn x(bits: u128) -> X {
@@ -150,8 +150,8 @@ pub fn sqrt(v: u128) -> u128 {
         return DEFAULT_NAN;
     }
     let (m, e) = parts(v);
-    // n * 2^q with even q and n of 127 or 128 bits: its root has 64 bits, and
-    // the remainder decides the rounding (a tie is impossible).
+    // n * 2^q with even q and n of 127 or 128 bits: its root has 64 bits, and the remainder determines the
+    // rounding (a tie is impossible).
     let zeros = m.leading_zeros();
     let mut n = u128::from(m << zeros) << 64;
     let mut q = e - zeros as i32 - 64;

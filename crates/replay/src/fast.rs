@@ -1,11 +1,10 @@
-//! The fast inner loop: runs [`Fused`] operations while the recording has
-//! nothing to say and nobody watches more than loads, stores and calls.
+//! The fast inner loop: runs [`Fused`] operations while no event of the recording is due and observers need
+//! only loads, stores and calls.
 //!
-//! It is entered only before the time of the next event and far enough from the
-//! limit, and looks at both where time advances or control goes back; in
-//! between a function's code can run at most once. So neither a load nor an
-//! instruction needs a check of its own. What it cannot do it leaves to the
-//! plain loop, at exactly that instruction.
+//! It is entered only before the time of the next event and far enough from the limit, and checks both where
+//! time advances or control goes back; in between, a function's code can run at most once. So neither a load
+//! nor an instruction needs a check of its own. Operations that it cannot execute are left to the plain loop,
+//! at exactly that instruction.
 
 use crate::arith;
 use crate::code::Code;
@@ -16,39 +15,38 @@ use crate::narrow;
 use crate::observer::{Effect, Observer, View};
 use program::inst::FloatOp;
 
-/// Why the loop let go; the frame's `pc` is at the instruction.
+/// Why the loop returned; the frame's `pc` is at the instruction.
 pub(crate) enum Halt {
-    /// It is for the plain loop.
+    /// The plain loop must execute the instruction.
     Plain,
-    /// It needs the whole machine.
+    /// The instruction needs the whole machine.
     Slow,
     Call(u32),
     Return(u32, u32),
 }
 
-/// What the loop changes besides registers and memory.
+/// The state that the loop changes besides registers and memory.
 pub(crate) struct Leg {
     pub pc: usize,
     pub time: u64,
     pub sum: u64,
-    /// See [`crate::fused`]; at the end the counts themselves.
+    /// See [`crate::fused`]; on return, the counts themselves.
     pub base: u64,
     pub gate: u64,
-    /// Instructions after which to stop.
+    /// Number of instructions after which to stop.
     pub last: u32,
 }
 
-/// What an observer of loads and stores is told besides.
+/// Further arguments for an observer of loads and stores.
 pub(crate) struct Watched<'m> {
     pub image: &'m Image,
     pub code: &'m Code,
-    /// Instructions when the function was entered or came back.
+    /// Number of instructions when the function was entered or resumed.
     pub count: u64,
     pub depth: u32,
 }
 
-/// Runs one function until something else has to be done. `s.time` must be
-/// below `s.gate`.
+/// Runs one function until an operation needs another part of the machine. `s.time` must be below `s.gate`.
 #[inline(always)]
 pub(crate) fn run<O: Observer>(
     s: &mut Leg,
@@ -98,7 +96,7 @@ pub(crate) fn run<O: Observer>(
         ($dst:expr, $edge:expr, $cond:expr) => {{
             let cond = $cond;
             r!($dst) = u64::from(cond);
-            // Two ways, so that the processor can guess which.
+            // Two separate jumps, so that the processor can predict the branch.
             if cond { go!($edge) } else { go!($edge + 1) }
         }};
     }
@@ -111,7 +109,7 @@ pub(crate) fn run<O: Observer>(
             if cond { go!($edge) } else { go!($edge + 1) }
         }};
     }
-    // An instruction of the group at `pc`, so many behind its first.
+    // Reports an instruction of the group at `pc`, at this distance from the first.
     macro_rules! tell {
         ($ahead:literal, $effect:expr) => {
             if O::STEPS {
@@ -132,7 +130,7 @@ pub(crate) fn run<O: Observer>(
     }
     macro_rules! store {
         ($ahead:literal, $value:expr, $store:ident, $ty:ty, $address:expr) => {{
-            // The address first: what is stored may be the address itself.
+            // The address first: the stored value may be the slot of the address itself.
             let address = $address;
             let value = r!($value);
             sum = sum.wrapping_add(value);
@@ -140,7 +138,7 @@ pub(crate) fn run<O: Observer>(
             tell!($ahead, Effect::Store { address, len: size_of::<$ty>() as u32 });
         }};
     }
-    // An address computed in its own slot.
+    // An address computed into its own slot.
     macro_rules! add {
         ($dst:expr, $a:expr, $b:expr) => {{
             let v = r!($a).wrapping_add(r!($b));

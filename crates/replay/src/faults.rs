@@ -1,12 +1,12 @@
-//! Which instruction a signal came from: one that ended the program, or one whose handler jumped
-//! away. The recording has addresses and times, not places.
+//! Finds the instruction that a signal came from: one that ended the program, or one whose handler jumped
+//! away. The recording contains addresses and times, but no sites.
 
 use crate::machine::Machine;
 use recording::decode::Head;
 use recording::event::{Event, kind};
 
 impl Machine<'_> {
-    /// The next event, if it says that a handler jumped: time of the last call before, address.
+    /// Content of the next event if it is `Interrupted`: time of the last call before the jump, address.
     pub(crate) fn interruption(&self) -> Option<(u64, u64)> {
         let mut tape = self.tape;
         match tape.take() {
@@ -21,19 +21,19 @@ impl Machine<'_> {
         let mut tape = self.tape;
         match tape.take() {
             Ok(Some((_, Event::Crash { signal: 7 | 11, address: at, code }))) => {
-                // The processor does not say which address was not canonical.
+                // The processor does not report a non-canonical address.
                 let canonical = (address.cast_signed() << 16 >> 16).cast_unsigned() == address;
-                // Faults are reported for the page that lacks, not always
-                // for the first byte.
+                // Faults are reported for the page that is missing, not always for the first byte.
                 (at >= address && at - address < len.max(1)) || (code == 0x80 && at == 0 && !canonical)
             }
             _ => false,
         }
     }
 
-    /// Whether an access is one that a signal handler left by a jump. Where the recording does
-    /// not have the address, an access to the first pages is taken for it; any other jump is
-    /// taken to have happened by the next call, return or loop header.
+    /// Whether an access is one that a signal handler left by a jump. An access to the recorded address is;
+    /// an access to the first 64 KiB or to a non-canonical address is assumed to be, since its address may be
+    /// missing from the recording; any other jump is assumed to happen by the next call, return or loop
+    /// header.
     pub(crate) fn leaves_by_jump(&self, address: u64, len: u64) -> bool {
         if self.time < self.gate {
             return false;

@@ -1,27 +1,27 @@
-//! From a process to one that was forked off it: the child's stream begins with the parent's
-//! events up to the fork. Whoever replays both stops the parent there and lets the child go on from
-//! a copy, instead of replaying the parent once more for each child.
+//! Continuing from a process to one that was forked from it: the child's stream begins with the parent's
+//! events up to the fork. A replay of both stops the parent there and continues the child from a copy,
+//! instead of replaying the parent again for each child.
 
 use crate::image::Image;
 use crate::machine::Machine;
 use crate::tape::{Stream, Tape};
 
 impl Machine<'_> {
-    /// Makes [`Machine::run`] return with [`Stop::Limit`] at a fork: when the stream's own events
-    /// are used up to `position`, inside of the call. [`Machine::forked`] tells.
+    /// Makes [`Machine::run`] return with [`Stop::Limit`] at a fork: when the stream's own events are
+    /// consumed up to `position`, inside of the call. Query with [`Machine::forked`].
     pub fn stop_at_fork(&mut self, position: Option<u64>) {
         let own = self.stream.parts.len().saturating_sub(1);
         self.pause_at = position.map(|p| (own, usize::try_from(p).unwrap_or(usize::MAX)));
     }
 
-    /// Whether it stands where it was told to by [`Machine::stop_at_fork`].
+    /// Whether the machine has stopped at the fork that was set by [`Machine::stop_at_fork`].
     #[must_use]
     pub fn forked(&self) -> bool {
         self.paused && self.pause_at == Some(self.tape.place())
     }
 
-    /// The same thread in a process that was forked off here, whose stream has this one's
-    /// events up to here and then its own.
+    /// The same thread in a process that was forked here, whose stream has this one's events up to here and
+    /// then its own.
     #[must_use]
     pub fn in_child<'b>(self, image: &'b Image, stream: &'b Stream) -> Machine<'b> {
         let part = self.stream.parts.len();

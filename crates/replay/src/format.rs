@@ -1,5 +1,5 @@
-//! `printf` again: the bytes a formatted output call wrote, computed from its
-//! arguments, and which argument made which bytes.
+//! Re-evaluates `printf`: computes the bytes that a formatted output call wrote from its arguments, and which
+//! argument produced which bytes.
 
 use crate::decimal::{Class, Real, digits, hexadecimal};
 use crate::memory::Memory;
@@ -7,11 +7,10 @@ use externals::format::{Conversion, Number, Parser, Piece, Size};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Longest string or padding taken at face value; a damaged recording may ask
-/// for more than there is memory.
+/// Maximal length of a string or padding; a damaged recording may request more than there is memory.
 const MAX_FIELD: usize = 1 << 26;
 
-/// Where the arguments come from. Numbers count from the first variadic one.
+/// Source of the arguments. Numbers count from the first variadic one.
 pub trait Arguments {
     fn int(&mut self, number: u32) -> u64;
     /// Bits of a `double`.
@@ -35,7 +34,7 @@ pub struct Part {
 pub struct Formatted {
     pub bytes: Vec<u8>,
     pub parts: Vec<Part>,
-    /// Something depends on what the recording does not have (`%m`).
+    /// The output depends on state that is not in the recording (`%m`).
     pub uncertain: bool,
 }
 
@@ -226,7 +225,7 @@ fn integer(
         body.push(b'0');
     }
     body.reverse();
-    // A precision switches the flag off.
+    // A precision disables the flag.
     field.zero &= precision.is_none();
     field.put(prefix, &body, &mut out.bytes);
 }

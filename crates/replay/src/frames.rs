@@ -63,7 +63,7 @@ impl Machine<'_> {
         self.frames.last().map_or(0, |f| f.base + self.image.code(f.function).total())
     }
 
-    /// Makes room for the registers that the fast loop can reach.
+    /// Extends the registers to all that the fast loop can address.
     pub(crate) fn widen(&mut self) {
         let end = self.frames.last().map_or(0, |f| f.base) + WINDOW;
         if end > self.regs.len() {
@@ -71,7 +71,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Pushes a frame with its constants; parameters are the caller's task.
+    /// Pushes a frame with its constants; the caller sets the parameters.
     #[inline]
     pub(crate) fn make_frame(
         &mut self,
@@ -138,8 +138,7 @@ impl Machine<'_> {
         if self.time > self.gate { self.late() } else { Ok(()) }
     }
 
-    /// Arguments of any shape: by position, memory by copy, variadic ones kept
-    /// for `va_start`.
+    /// Passes arguments of any form: by position, memory by copy, variadic ones saved for `va_start`.
     fn call_general(
         &mut self,
         site: &CallSite,

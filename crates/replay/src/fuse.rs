@@ -1,18 +1,17 @@
-//! [`Code`] to [`FusedCode`]: which instructions become one operation.
+//! Translates [`Code`] to [`FusedCode`]: selects the instructions that become one operation.
 //!
-//! The groups are those that clang's code without optimisation, its locals in
-//! registers, is full of: in a Lua interpreter some 0.6 operations run for each
-//! instruction.
+//! The groups are those that are frequent in clang's code without optimisation, with locals in registers: in
+//! a Lua interpreter some 0.6 operations run for each instruction.
 
 use crate::code::{Code, Edge, Op, Table};
 use crate::fused::{Fused, FusedCode, Slot, WINDOW, Way, near};
 use program::inst::{FloatOp, Inst, IntPred};
 
-/// Jumps in a row that one way takes.
+/// Maximal number of consecutive jumps that one [`Way`] follows.
 const MAX_HOPS: u32 = 8;
 
-/// `None` if the function has more slots than the fast loop can reach, or
-/// results of more slots than it can name.
+/// `None` if the function has more slots than the fast loop can address, or results with more slots than an
+/// operation can encode.
 #[must_use]
 pub fn fuse(code: &Code) -> Option<FusedCode> {
     let few = |slots: u32| slots <= u8::MAX.into();
@@ -34,7 +33,7 @@ pub fn fuse(code: &Code) -> Option<FusedCode> {
         let op = f.single(pc, *op);
         f.out.ops.push(op);
     }
-    // From the end, so that a group can be made of a smaller one.
+    // From the end, so that a group can extend a smaller one.
     for pc in (0..f.out.ops.len()).rev() {
         if let Some(op) = f.group(pc) {
             f.out.ops[pc] = op;
@@ -48,7 +47,7 @@ pub(crate) struct Fuser<'c> {
     pub out: FusedCode,
 }
 
-/// Checked: all slots of the function are in reach.
+/// The caller has checked that all slots of the function are addressable.
 fn n(slot: u32) -> Slot {
     slot as Slot
 }
@@ -154,7 +153,7 @@ impl Fuser<'_> {
         }
     }
 
-    /// The way that an edge starts, from the jump or branch at `pc`.
+    /// The [`Way`] that starts with an edge, from the jump or branch at `pc`.
     fn way(&mut self, pc: usize, edge: u32, mix: u64) -> u32 {
         let code = self.code;
         let mut way = Way { mix, ..Way::default() };

@@ -1,17 +1,14 @@
-//! A function in the form the fast loop runs: common groups of instructions
-//! as one operation.
+//! A function in the form that the fast loop runs: frequent groups of instructions as one operation.
 //!
-//! There is one operation for every instruction, at the same index as in the
-//! model. It may do the work of the next few instructions as well, and then
-//! leaves the registers as these would; their own operations stay in place
-//! behind it, so that replay can go on at any of them. The number of
-//! instructions executed is not counted: in straight code it grows as the
-//! program counter does, so a base plus the program counter is the count, and
-//! only edges have to correct the base. Loads are counted in the same way, in the
-//! upper half of the same word.
+//! There is one operation for every instruction, at the same index as in the model. It may also execute the
+//! next few instructions, and then leaves the registers as these would; their own operations remain after it,
+//! so that replay can continue at any of them. The number of instructions executed is not counted: in
+//! straight-line code it grows as the program counter does, so a base plus the program counter is the count,
+//! and only edges have to correct the base. Loads are counted in the same manner, in the upper half of the
+//! same word.
 //!
-//! Slots have 16 bits, and the loop's register file has 65,536 of them, so that
-//! no access needs a check of its bounds.
+//! Slots have 16 bits, and the loop's register file has 65,536 of them, so that no access needs a bounds
+//! check.
 
 use crate::code::Move;
 use program::inst::{BlockId, FloatOp, FloatPred};
@@ -19,13 +16,13 @@ use program::inst::{BlockId, FloatOp, FloatPred};
 /// A register slot.
 pub type Slot = u16;
 
-/// Slots the fast loop can reach from the base of a frame.
+/// Number of slots that the fast loop can address from the base of a frame.
 pub const WINDOW: usize = 1 << 16;
 
-/// See [`crate::code::Op`], whose names these are. A number is a width in bits
-/// (a size in bytes for accesses), names in a row are instructions in a row.
-/// `edge` is the first of two edges: the one not taken follows.
-// One line each: they are read as a list.
+/// The operations of [`crate::code::Op`], by the same names. A number is a width in bits (a size in bytes for
+/// accesses); concatenated names are consecutive instructions. `edge` is the first of two edges: the one for
+/// the false condition follows.
+// One line each, so that they read as a list.
 #[rustfmt::skip]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fused {
@@ -80,7 +77,7 @@ pub enum Fused {
     Jump { edge: u32 },
     Branch { cond: Slot, edge: u32 },
     Switch { value: Slot, table: u32 },
-    /// With what the return needs, and the loads before the instruction.
+    /// With the operands of the return, and the number of loads before the instruction.
     Call { ret: u8, dst: Slot, call: u32, loads: u32 },
     Return { slots: u8, value: Slot, loads: u32 },
     Slow,
@@ -94,11 +91,11 @@ pub enum Fused {
     AddStore2 { addr: Slot, a: Slot, b: Slot, value: Slot },
     AddStore4 { addr: Slot, a: Slot, b: Slot, value: Slot },
     AddStore8 { addr: Slot, a: Slot, b: Slot, value: Slot },
-    /// ... extended with zeros.
+    /// ... then zero-extended.
     AddLoad1Copy { addr: Slot, a: Slot, b: Slot, dst: Slot, copy: Slot },
     AddLoad2Copy { addr: Slot, a: Slot, b: Slot, dst: Slot, copy: Slot },
     AddLoad4Copy { addr: Slot, a: Slot, b: Slot, dst: Slot, copy: Slot },
-    /// A member of what a member points to.
+    /// A member of the object that a member points to.
     AddLoad8Add { addr: Slot, a: Slot, b: Slot, dst: Slot, sum: Slot, c: Slot },
     AddLoad8AddLoad8 { addr: Slot, a: Slot, b: Slot, dst: Slot, sum: Slot, c: Slot, last: Slot },
     AddLoad8Copy { addr: Slot, a: Slot, b: Slot, dst: Slot, copy: Slot },
@@ -122,7 +119,7 @@ pub enum Fused {
     Sext3264Scaled64Load8 { index: Slot, a: Slot, addr: Slot, base: Slot, scale: i16, dst: Slot },
     /// Fields of packed words.
     LShrAnd { sh: u8, dst: Slot, a: Slot, b: Slot, and: Slot, c: Slot },
-    /// ... as an index; each result in the slot after the one before.
+    /// ... as an index; each result is in the slot after the previous one.
     LShrAndSextScaled64 { sh: u8, dst: Slot, a: Slot, b: Slot, c: Slot, base: Slot, scale: i16 },
     AndCopy { dst: Slot, a: Slot, b: Slot, copy: Slot },
     AndEqBranch { and: Slot, a: Slot, b: Slot, dst: Slot, c: Slot, edge: u32 },
@@ -142,16 +139,15 @@ pub enum Fused {
     UleBranch { dst: Slot, a: Slot, b: Slot, edge: u32 },
     SltBranch { sh: u8, dst: Slot, a: Slot, b: Slot, edge: u32 },
     SleBranch { sh: u8, dst: Slot, a: Slot, b: Slot, edge: u32 },
-    /// A condition in `__builtin_expect`: made an `int`, then a `long`,
-    /// compared with zero, each in the slot after the one before.
+    /// A condition in `__builtin_expect`: converted to `int`, then to `long`, then compared with zero; each
+    /// result is in the slot after the previous one.
     EqExpect { dst: Slot, a: Slot, b: Slot, edge: u32 },
     NeExpect { dst: Slot, a: Slot, b: Slot, edge: u32 },
     UltExpect { dst: Slot, a: Slot, b: Slot, edge: u32 },
     SltExpect { sh: u8, dst: Slot, a: Slot, b: Slot, edge: u32 },
 }
 
-/// A way from one block to another. Jumps from block to block on the way are
-/// part of it.
+/// An edge from one block to another, including the edges of blocks in between that only jump.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Way {
     /// Added to the checksum.
@@ -159,16 +155,16 @@ pub struct Way {
     /// Added to the base of the counts: instructions in the low half, loads in
     /// the high half.
     pub counts: u64,
-    /// Where to go on: behind the target's `Tick` if it has one.
+    /// The instruction at which execution continues: the one after the target's `Tick`, if it has one.
     pub pc: u32,
-    /// The first two moves; the scratch slot to itself if there are fewer.
+    /// The first two moves; if there are fewer, moves of the scratch slot to itself.
     pub moves: [(Slot, Slot); 2],
-    /// The rest, in [`FusedCode::moves`].
+    /// The remaining moves, in [`FusedCode::moves`].
     pub first: u32,
     pub more: u32,
     /// Added to the time.
     pub tick: bool,
-    /// Goes back or ticks: the place to look at limits.
+    /// Whether it goes backward or ticks, so that limits must be checked.
     pub check: bool,
 }
 
@@ -179,16 +175,16 @@ pub struct FusedCode {
     pub ways: Vec<Way>,
     pub moves: Vec<(Slot, Slot)>,
     pub tables: Vec<crate::code::Table>,
-    /// How many loads the code has before each instruction.
+    /// Number of loads in the code before each instruction.
     pub loads: Vec<u32>,
-    /// For each way its edges: a range of [`FusedCode::edges`].
+    /// The edges of each [`Way`]: a range of [`FusedCode::edges`].
     pub hops: Vec<(u32, u32)>,
-    /// The block an edge comes from, and the one it goes to.
+    /// Source and target block of each edge.
     pub edges: Vec<(BlockId, BlockId)>,
 }
 
 impl FusedCode {
-    /// The edges that a way goes over: from its block, then from each block of a single jump.
+    /// The edges that a [`Way`] follows: from its block, then from each block that only jumps.
     #[inline]
     #[must_use]
     pub fn edges_of(&self, way: u32) -> &[(BlockId, BlockId)] {
@@ -196,7 +192,7 @@ impl FusedCode {
         &self.edges[range.0 as usize..range.1 as usize]
     }
 
-    /// The counts of straight code up to an instruction.
+    /// The counts of straight-line code up to an instruction.
     #[inline]
     #[must_use]
     pub fn counts(&self, pc: usize) -> u64 {
@@ -205,7 +201,7 @@ impl FusedCode {
     }
 }
 
-/// A move whose slots are in reach.
+/// A move whose slots are addressable.
 pub(crate) fn near(m: Move) -> (Slot, Slot) {
     (m.dst as Slot, m.src as Slot)
 }

@@ -1,13 +1,13 @@
-//! Which operations in a row become one.
+//! Selects consecutive operations that become one.
 //!
-//! A group reads and writes all slots its instructions do, in their order, so
-//! that it does not matter whether the slots differ or who else reads them.
+//! A group reads and writes all slots that its instructions do, in their order, so it does not matter whether
+//! the slots are distinct or read elsewhere.
 
 use crate::fuse::Fuser;
 use crate::fused::{Fused, Slot};
 
 impl Fuser<'_> {
-    /// The operation at `pc` with the ones behind it, if they make a group.
+    /// The operation at `pc` together with the following ones, if they form a group.
     pub(crate) fn group(&self, pc: usize) -> Option<Fused> {
         let at = |k: usize| self.out.ops.get(pc + k).copied().unwrap_or(Fused::Slow);
         let first = at(0);
@@ -15,7 +15,7 @@ impl Fuser<'_> {
             let constant = usize::from(slot).checked_sub(self.code.slots as usize + 1);
             constant.and_then(|i| self.code.constants.get(i)) == Some(&0)
         };
-        // What `Expect` means, behind the condition.
+        // Matches the instructions of `Expect` after the condition.
         let expect = |dst: Slot| match (at(1), at(2), at(3)) {
             (
                 Fused::Copy { dst: x, a },
@@ -115,7 +115,7 @@ impl Fuser<'_> {
     fn member(&self, pc: usize) -> Option<Fused> {
         let at = |k: usize| self.out.ops.get(pc + k).copied().unwrap_or(Fused::Slow);
         let Fused::Add64 { dst: addr, a, b } = at(0) else { return None };
-        // A copy of what was loaded.
+        // A copy of the loaded value.
         let copy = |dst: Slot| match at(2) {
             Fused::Copy { dst: copy, a } if a == dst => Some(copy),
             _ => None,

@@ -1,4 +1,4 @@
-//! The recorded program in memory: all its modules, and where they were.
+//! The recorded program in memory: all its modules, and their addresses.
 
 use crate::code::Code;
 use crate::constants::{Constants, Initial};
@@ -13,18 +13,18 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// A module as one process had it.
+/// A module as loaded in one process.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub model: Arc<Module>,
     /// Addresses of the model's symbols.
     pub addresses: Vec<u64>,
-    /// Where the executable or library it belongs to was loaded.
+    /// Load address of the executable or library that contains it.
     pub base: u64,
 }
 
 impl Found {
-    /// A module of it at the recorded addresses.
+    /// A module of this binary at the recorded addresses.
     fn module(&self, w: &Wanted) -> Result<Loaded> {
         let Some(model) = self.by_id.get(&w.id) else {
             if self.build_id.as_ref() == Some(&w.build_id) {
@@ -63,9 +63,9 @@ pub struct Wanted {
     pub path: String,
     pub build_id: Vec<u8>,
     pub addresses: Vec<u64>,
-    /// Where its executable or library was loaded.
+    /// Load address of its executable or library.
     pub base: u64,
-    /// The recording that may have kept the model; none to take it from the binary at `path`.
+    /// The recording that may contain the model; if none, it is read from the binary at `path`.
     pub recording: Option<PathBuf>,
 }
 
@@ -80,26 +80,26 @@ pub struct Image {
     /// By registration index; indices without a module stay empty.
     modules: Vec<Option<Loaded>>,
     functions: Vec<FunctionCode>,
-    /// For each index the first with the same module at the same addresses: a
-    /// library that was closed and opened again is registered anew.
+    /// For each index the first one with the same module at the same addresses: a library that was closed and
+    /// opened again is registered again.
     canonical: Vec<u32>,
     /// First function of each module in `functions`.
     first: Vec<u32>,
     by_address: HashMap<u64, u32>,
     externals: HashMap<u64, (String, Option<&'static externals::External>)>,
-    /// Functions whose address another module has.
+    /// Functions whose address belongs to another module.
     duplicates: Vec<(u32, u32)>,
     empty: Module,
-    /// The binaries, each with its modules; their constants are read when first asked for.
+    /// The binaries, each with its modules; their constants are read on first use.
     files: BTreeMap<String, (Vec<u32>, Option<Arc<program::binary::Constants>>)>,
     constants: OnceLock<Constants>,
 }
 
 impl Image {
-    /// Puts modules together. Several have the same function where each unit, or each library, has a copy
-    /// of its own and the loader chose one for all: it belongs to the object in which it lies, of
-    /// whose units the linker took the first. Libraries are registered before the executable, whose copies
-    /// go before theirs.
+    /// Combines modules. Several modules define the same function if each unit, or each library, has a copy
+    /// and the loader chose one of them: the function belongs to the object that contains its address, and
+    /// there to the first unit, which the linker chose. Libraries are registered before the executable, whose
+    /// copies take precedence.
     #[must_use]
     pub fn new(modules: BTreeMap<u32, Loaded>) -> Image {
         let count = modules.keys().last().map_or(0, |i| *i as usize + 1);
@@ -154,7 +154,7 @@ impl Image {
                 if symbol.kind == SymbolKind::External && *address != 0 {
                     let known = externals::find(&symbol.name);
                     let entry = image.externals.entry(*address).or_insert((symbol.name.clone(), known));
-                    // Aliases share an address; one that the table has is better.
+                    // Aliases share an address; one that is in the table of externals is preferred.
                     if entry.1.is_none() && known.is_some() {
                         *entry = (symbol.name.clone(), known);
                     }
@@ -165,7 +165,7 @@ impl Image {
         image
     }
 
-    /// Reads the models that a recording kept, or else those in the binaries it names.
+    /// Reads the models from the recording, or else from the binaries that it names.
     ///
     /// # Errors
     /// A file that cannot be read, or that has other modules than recorded.
@@ -173,7 +173,7 @@ impl Image {
         Image::load_from(wanted, &Library::default())
     }
 
-    /// The same with what the library has already.
+    /// The same, reusing what the library already has.
     pub(crate) fn load_from(wanted: &[Wanted], library: &Library) -> Result<Image> {
         let mut files: HashMap<&str, Arc<Found>> = HashMap::new();
         let mut modules = BTreeMap::new();
@@ -192,13 +192,13 @@ impl Image {
         Ok(image)
     }
 
-    /// Constant data from an address on, out of the binary; none if that is nothing of it.
+    /// Constant data from an address on, read from the binary; none if the address is not in it.
     #[must_use]
     pub fn constant(&self, address: u64) -> Option<&[u8]> {
         self.constants().at(address)
     }
 
-    /// What a byte of a variable was before the program ran; none if it had no initial value.
+    /// The initial value of a byte of a variable; none if it had none.
     #[must_use]
     pub fn initial(&self, address: u64) -> Option<Initial> {
         self.constants().initial(address)
@@ -216,7 +216,7 @@ impl Image {
                 let of = indices.iter().filter_map(|i| self.modules.get(*i as usize)?.as_ref());
                 let file = match kept {
                     Some(kept) => Some(program::binary::Constants::clone(kept)),
-                    // It could be read before; if it cannot now, less is shown.
+                    // It was readable before; if it is not any more, less is shown.
                     None => program::binary::Constants::read(Path::new(path)).ok(),
                 };
                 if let Some(file) = file {
@@ -227,14 +227,13 @@ impl Image {
         })
     }
 
-    /// A module; an empty one for an index the recording does not have.
+    /// A module; an empty one for an index that the recording does not have.
     #[must_use]
     pub fn module(&self, index: u32) -> &Module {
         self.modules.get(index as usize).and_then(Option::as_ref).map_or(&self.empty, |m| &m.model)
     }
 
-    /// The index that stands for all registrations of the same module at the
-    /// same addresses.
+    /// The index that represents all registrations of the same module at the same addresses.
     #[must_use]
     pub fn canonical(&self, index: u32) -> u32 {
         self.canonical.get(index as usize).copied().unwrap_or(index)
@@ -275,19 +274,19 @@ impl Image {
         self.externals.get(&address).map(|(n, e)| (n.as_str(), *e))
     }
 
-    /// Functions (module, index) whose address another module has.
+    /// Functions (module, index) whose address belongs to another module.
     #[must_use]
     pub fn duplicates(&self) -> &[(u32, u32)] {
         &self.duplicates
     }
 
-    /// How many functions there are.
+    /// Number of functions.
     #[must_use]
     pub fn functions(&self) -> u32 {
         self.functions.len() as u32
     }
 
-    /// A function ready to run. `number` must be below [`Image::functions`].
+    /// A function in executable form. `number` must be below [`Image::functions`].
     #[must_use]
     #[inline]
     pub fn code(&self, number: u32) -> &Code {

@@ -1,5 +1,4 @@
-//! What came in and what went out: every byte with its source, and for
-//! formatted output the argument that made it.
+//! Input and output: every byte with its source, and for formatted output the argument that produced it.
 
 use crate::code::VaKind;
 use crate::error::Result;
@@ -18,7 +17,7 @@ use std::collections::BTreeMap;
 /// Longer transfers are listed with their first bytes only.
 const MAX_BYTES: u64 = 1 << 24;
 
-/// Where bytes come from or go to.
+/// The source or destination of bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// One of `recording::event::source`.
@@ -31,21 +30,21 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoEvent {
     pub position: Position,
-    /// Instructions executed when the call was made, the call included.
+    /// Number of instructions executed at the call, the call included.
     pub instruction: u64,
     pub out: bool,
     /// Index into [`IoList::sources`].
     pub source: usize,
-    /// Of the first byte in its source.
+    /// Position of the first byte in its source.
     pub offset: u64,
-    /// Where the bytes are in memory; 0 if they are in none.
+    /// Address of the bytes in memory; 0 if they are not in memory.
     pub address: u64,
     pub length: u64,
-    /// The bytes as far as known.
+    /// The bytes, as far as known.
     pub bytes: Vec<u8>,
-    /// Formatted output: which argument made which bytes.
+    /// For formatted output: which argument produced which bytes.
     pub format: Option<Formatted>,
-    /// The bytes are certain to be those of the recorded run.
+    /// The bytes are certainly those of the recorded run.
     pub verified: bool,
 }
 
@@ -62,11 +61,12 @@ pub struct Collector {
     /// Number of a source in the recording (part and id) to its index here.
     ids: BTreeMap<(usize, u64), usize>,
     next: BTreeMap<usize, u64>,
-    /// Events of the call under way, indices.
+    /// Indices of the events of the current call.
     open: Vec<usize>,
-    /// What the call under way will print, if it takes a `va_list`.
+    /// The output of the current call, if it takes a `va_list`.
     listed: Option<Formatted>,
-    /// Calls under way that have called back: how deep their caller is, and instructions executed then.
+    /// Calls in progress that have called back: the depth of their caller, and the number of instructions
+    /// executed then.
     called_back: Vec<(u32, u64)>,
 }
 
@@ -76,19 +76,20 @@ impl Collector {
         self.list
     }
 
-    /// The events so far, and forgets them: for who would not keep all bytes of a long run.
+    /// Removes and returns the events so far, for users that do not keep all bytes of a long run.
     pub fn take(&mut self) -> Vec<IoEvent> {
         self.open.clear();
         std::mem::take(&mut self.list.events)
     }
 
-    /// What the events came from and went to.
+    /// The sources and destinations of the events.
     #[must_use]
     pub fn sources(&self) -> &[Source] {
         &self.list.sources
     }
 
-    /// Instructions executed when the call of that activation was made, if it has called back since.
+    /// Number of instructions executed when the activation at this depth made its call, if it has called back
+    /// since.
     fn called_back(&self, depth: u32) -> Option<u64> {
         self.called_back.iter().rev().find(|(caller, _)| *caller == depth).map(|(_, count)| *count)
     }
@@ -118,7 +119,7 @@ impl Observer for Collector {
                 self.list.sources.push(Source { kind: *kind, fd: *fd, name });
             }
             Event::Io { out, source, offset, address, length } => {
-                // A child may go on with a source its parent has named.
+                // A child may continue to use a source that its parent has named.
                 let known = (0..=moment.part).rev().find_map(|p| self.ids.get(&(p, *source)));
                 let Some(source) = known.copied() else { return };
                 self.open.push(self.list.events.len());
@@ -177,7 +178,7 @@ impl Observer for Collector {
     }
 }
 
-/// Bytes that are not simply in memory.
+/// Computes bytes that are not simply in memory.
 fn describe(
     e: &mut IoEvent,
     view: &View<'_>,
@@ -189,7 +190,7 @@ fn describe(
     let data = known.io.map(|io| io.data);
     if let (true, Some(f)) = (e.out, known.format.filter(|f| !f.input)) {
         let formatted = match (f.args, listed) {
-            // The list was used up by the call.
+            // The call has consumed the list.
             (FormatArgs::List(_), Some(formatted)) => formatted.clone(),
             (FormatArgs::List(_), None) => return,
             (FormatArgs::From(slot), _) => {
@@ -198,7 +199,7 @@ fn describe(
                 format(&text, &mut Passed::new(view, call, u32::from(slot)), view.memory)
             }
         };
-        // What the call says it wrote must be what we think it wrote.
+        // The result of the call must agree with the computed output.
         e.verified = formatted.bytes.len() as u64 == e.length
             && (result as u32 as usize) == formatted.bytes.len()
             && !formatted.uncertain;
@@ -266,8 +267,7 @@ impl Arguments for Passed<'_> {
     }
 }
 
-/// Arguments in a `va_list`: their places follow from the types the format
-/// gives them.
+/// Arguments in a `va_list`: their addresses follow from the types in the format.
 struct Listed<'v> {
     memory: &'v Memory,
     places: Vec<u64>,
@@ -284,7 +284,7 @@ impl<'v> Listed<'v> {
     fn new(text: &[u8], list: u64, memory: &'v Memory) -> Listed<'v> {
         let mut kinds = Vec::new();
         let mut note = |number: u32, kind| {
-            // Positions beyond this are no real format's.
+            // No real format has more arguments.
             if number < 4096 {
                 let n = number as usize;
                 if kinds.len() <= n {
@@ -357,7 +357,7 @@ impl Arguments for Listed<'_> {
     }
 }
 
-/// Replays a stream for its input and output.
+/// Replays a stream and returns its input and output.
 ///
 /// # Errors
 /// As [`Machine::run`].

@@ -1,51 +1,46 @@
 //! Exact re-execution of recordings.
 //!
-//! A recording holds what could not be predicted; the program model says
-//! everything else. A [`Machine`](machine::Machine) runs one stream (a thread,
-//! or a signal context) of a recorded process: it computes every instruction
-//! again, takes from the recording what came from outside, and compares
-//! checksums on the way. It either arrives where the recorded thread was or
-//! says where it did not ([`error::Divergence`]).
+//! A recording contains what could not be predicted; everything else follows from the program model. A
+//! [`Machine`](machine::Machine) runs one stream (a thread, or a signal context) of a recorded process: it
+//! recomputes every instruction, takes external input from the recording, and compares checksums along the
+//! run. It either ends in the state of the recorded thread or reports where it diverged
+//! ([`error::Divergence`]).
 //!
 //! # What lives here
-//! * [`process`], [`image`], [`tape`]: a recorded process, loaded: its program
-//!   at its addresses, its streams' events; [`library`]: programs that processes share;
-//! * [`decode`], [`code`]: the model in the form the plain loop runs;
-//! * [`fused`]: the form the fast loop runs, groups of instructions as one;
-//! * [`machine`]: the state of a thread; frames, time, ends. Beside it, each
-//!   in a file of its own: the inner loop, rare instructions, calls and frames,
-//!   external calls, forks, faults;
+//! * [`process`], [`image`], [`tape`]: a recorded process, loaded: its program at its addresses, its streams'
+//!   events; [`library`]: programs that processes share;
+//! * [`decode`], [`code`]: the model in the form that the plain loop runs;
+//! * [`fused`]: the form that the fast loop runs, groups of instructions as one;
+//! * [`machine`]: the state of a thread; frames, time, ends. Beside it, each in a file of its own: the inner
+//!   loop, rare instructions, calls and frames, external calls, forks, faults;
 //! * [`memory`]: paged memory whose checkpoints copy only what changed;
-//! * [`arith`], [`f80`]: what instructions compute;
-//! * [`observer`]: watching every step, without a cost if nobody does;
+//! * [`arith`], [`f80`]: the arithmetic of instructions;
+//! * [`observer`]: observing every step, at no cost without an observer;
 //! * [`checkpoint`]: start anywhere, segments backward or in parallel; [`stored`]: checkpoints as bytes;
 //! * [`verify`](mod@verify): is the recording exact?
 //! * [`io`], [`format`](mod@format), [`decimal`]: input and output, byte by byte;
 //! * [`effects`]: ranges that known external calls read and wrote;
 //! * [`activations`]: execution indices, names of moments that runs share;
-//! * [`vars`]: values of source-level variables; [`constants`]: data that nothing changes;
-//! * [`writers`](mod@writers): which store of another thread a load saw.
+//! * [`vars`]: values of source-level variables; [`constants`]: constant data;
+//! * [`writers`](mod@writers): which store of another thread a load read.
 //!
 //! # What must not be known here
-//! LLVM, how the recorder works inside, terminals, command lines. Nothing here
-//! may depend on the clock, the environment or the order of threads: the same
-//! recording gives the same steps, always.
+//! LLVM, how the recorder works inside, terminals, command lines. Nothing here may depend on the clock, the
+//! environment or the order of threads: the same recording always gives the same steps.
 //!
 //! # Speed
-//! Every instruction is one fixed-size operation whose operands are register
-//! slots (constants are slots too), so that the program counter is the index
-//! in the model's code. Two loops run them. The plain one shows every step, and
-//! looks at the recording and the limit at each. The fast one runs while nobody
-//! watches more than accesses and calls and the next event is yet to come: it does common groups of
-//! instructions at once, counts per jump, and makes frames by itself. It leaves
-//! registers, memory and counts as the plain one would, at any instruction.
+//! Every instruction is one operation of fixed size whose operands are register slots (constants are slots
+//! too), so that the program counter is the index in the model's code. Two loops run them. The plain one
+//! reports every step, and checks the recording and the limit at each. The fast one runs while observers need
+//! only accesses and calls and the next event is not due: it executes frequent groups of instructions at
+//! once, counts per jump, and creates frames by itself. It leaves registers, memory and counts as the plain
+//! one would, at any instruction.
 //!
-//! CPU time against the plain loop, on a shared 2 GHz Xeon: a Lua interpreter
-//! 1.3 times as fast (medians: 210 and 280 million instructions a second), the
-//! nested loop of `examples/speed.rs` about twice. Groups alone gained nothing
-//! there; they did once conditions were branches that the processor can predict
-//! (not an index computed from the condition) and calls stayed in the loop.
-//! `examples/speed.rs` and `examples/check.rs` measure.
+//! CPU time against the plain loop, on a shared 2 GHz Xeon: a Lua interpreter 1.3 times as fast (medians: 210
+//! and 280 million instructions a second), the nested loop of `examples/speed.rs` about twice. Groups alone
+//! gained nothing there; they did once conditions were branches that the processor can predict (not an index
+//! computed from the condition) and calls stayed in the loop. `examples/speed.rs` and `examples/check.rs`
+//! measure this.
 //!
 //! # Example
 //! ```no_run

@@ -1,7 +1,7 @@
 //! Models and images that several processes share.
 //!
 //! A test suite runs one program hundreds of times. Its model is read and its functions are decoded once:
-//! processes with the same modules at the same addresses have one image.
+//! processes with the same modules at the same addresses share one image.
 
 use crate::error::{Error, Result};
 use crate::image::{Image, Wanted};
@@ -12,10 +12,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many binaries, and so many images, are held beyond their last use.
+/// Number of binaries, and of images, that are cached beyond their last use.
 const HELD: usize = 16;
 
-/// See the module's documentation. What was used last stays longest.
+/// See the module's documentation. The least recently used entries are evicted first.
 #[derive(Default)]
 pub struct Library {
     files: Mutex<Shelf<FileKey, Found>>,
@@ -24,11 +24,11 @@ pub struct Library {
 
 type FileKey = (Option<PathBuf>, String, Vec<u8>);
 
-/// What was found for a binary.
+/// The models found for a binary.
 pub(crate) struct Found {
     pub build_id: Option<Vec<u8>>,
     pub by_id: HashMap<[u8; 16], Arc<Module>>,
-    /// If the recording kept them.
+    /// Present if the recording contains them.
     pub constants: Option<Arc<Constants>>,
 }
 
@@ -38,7 +38,8 @@ impl Library {
     /// # Errors
     /// A file that cannot be read, or that has other modules than recorded.
     pub fn image(&self, wanted: &[Wanted]) -> Result<Arc<Image>> {
-        // Whoever wants the same one meanwhile waits for it.
+        // The lock is held while the image is loaded, so that another thread that needs it waits instead of
+        // loading it too.
         let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
         images.get(wanted, || Image::load_from(wanted, self))
     }
@@ -49,7 +50,7 @@ impl Library {
     }
 }
 
-/// The values that were used last, the latest at the end.
+/// A cache of recently used values, the most recent at the end.
 struct Shelf<K, V>(Vec<(K, Arc<V>)>);
 
 impl<K, V> Default for Shelf<K, V> {
@@ -77,8 +78,8 @@ impl<K, V> Shelf<K, V> {
     }
 }
 
-/// The models for a module's binary: those that the recording kept, since the binary may be
-/// another one by now, or else the binary's.
+/// The models of a module's binary: those in the recording, since the binary may have changed since, or else
+/// the binary's.
 fn find(wanted: &Wanted) -> Result<Found> {
     let by_id = |modules: Vec<Module>| modules.into_iter().map(|m| (m.id, Arc::new(m))).collect();
     let mut damaged = None;
@@ -101,7 +102,7 @@ fn find(wanted: &Wanted) -> Result<Found> {
     }
 }
 
-/// What a recording kept for a module's binary.
+/// The models that a recording contains for a module's binary.
 fn kept(recording: &Path, wanted: &Wanted) -> std::result::Result<Option<(Kept, Vec<Module>)>, String> {
     let read = recording::models::read(recording, &wanted.path, &wanted.build_id);
     let Some(bytes) = read.map_err(|e| e.to_string())? else { return Ok(None) };

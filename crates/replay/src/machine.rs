@@ -1,5 +1,4 @@
-//! The state of a replayed thread, and what happens between instructions:
-//! frames, events, time.
+//! The state of a replayed thread, and the operations between instructions: frames, events, time.
 
 use crate::effects;
 use crate::error::{Divergence, Error, Result};
@@ -12,11 +11,11 @@ use recording::event::{Event, Position, kind, source};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
-/// Registers and frames are bounded, so that a damaged recording cannot make
-/// replay recurse until memory is gone.
+/// Limit on registers, and thereby on frames, so that a damaged recording cannot make replay recurse until
+/// memory is exhausted.
 pub(crate) const MAX_REGISTERS: usize = 1 << 28;
 
-/// How a function came to run.
+/// How a function was entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entered {
     /// Called by modelled code.
@@ -30,7 +29,7 @@ pub enum Entered {
 pub struct Frame {
     /// Number of the function in the image.
     pub function: u32,
-    /// The instruction under way or next.
+    /// The current or next instruction.
     pub pc: u32,
     /// Start of its registers.
     pub base: usize,
@@ -39,7 +38,7 @@ pub struct Frame {
     /// Model stack pointer at entry.
     pub saved_stack: u64,
     pub entered: Entered,
-    /// Start of its variadic arguments, and the call they come from.
+    /// Start of its variadic arguments, and the call that passed them.
     pub va_base: usize,
     pub va: Option<(u32, u32)>,
 }
@@ -51,7 +50,7 @@ pub enum End {
     Exit { status: u32 },
     /// By a signal; `located` if the instruction is known.
     Crash { signal: u32, address: u64, located: bool },
-    /// The process went on as another program.
+    /// The process continued as another program.
     Exec,
     /// The recording stops here (the process was killed, or events are lost).
     Cut,
@@ -89,21 +88,21 @@ pub struct Machine<'a> {
     pub(crate) time: u64,
     pub(crate) sum: u64,
     pub(crate) stack: u64,
-    /// Time and sum as the thread's context had them: at the last call or return.
+    /// Time and sum in the thread's context: those of the last call or return.
     pub(crate) context: (u64, u64),
     /// The sum at the call or return before that.
     pub(crate) context_before: u64,
     pub(crate) tls: HashMap<(u32, u32), u64>,
     pub(crate) tape: Tape<'a>,
-    /// Nothing can happen before this time: the next event's, or the end.
+    /// No event is due before this time: that of the next event, or the end.
     pub(crate) gate: u64,
     /// The next event, if there is one.
     pub(crate) head: Option<Head>,
     pub(crate) last_event: u64,
     pub(crate) end: Option<End>,
-    /// Stop when the events of this part are used up to this byte.
+    /// Stop when the events of this part are consumed up to this byte.
     pub(crate) pause_at: Option<(usize, usize)>,
-    /// Stopped there, inside a call to code outside.
+    /// Stopped at `pause_at`, inside a call to code outside.
     pub(crate) paused: bool,
     /// The next event is a landing that must happen now.
     pub(crate) adrift: bool,
@@ -113,19 +112,19 @@ pub struct Machine<'a> {
     pub(crate) part: usize,
     /// The part the last event came from.
     pub(crate) event_part: usize,
-    /// What the external call under way read and wrote, for observers.
+    /// What the current external call read and wrote, for observers.
     pub(crate) touched: Touched,
-    /// Of each source in the recording (part and number) where its content is; see [`effects`].
+    /// For each source in the recording (part and number) the address of its content; see [`effects`].
     pub(crate) files: BTreeMap<(usize, u64), u64>,
 }
 
-/// Ranges an external call read and wrote: address and length. As far as a model or the
-/// recording says them, not the table.
+/// Ranges that an external call read and wrote: address and length. Only those that a model or the recording
+/// reports, not those of the table of externals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Touched {
     pub reads: Vec<(u64, u64)>,
     pub writes: Vec<(u64, u64)>,
-    /// Bytes between memory and files: to, from, length.
+    /// Bytes transferred between memory and files: to, from, length.
     pub transfers: Vec<(u64, u64, u64)>,
 }
 
@@ -177,7 +176,7 @@ impl<'a> Machine<'a> {
         self.counters
     }
 
-    /// What happened before the process was forked off.
+    /// The counters before the process was forked.
     #[must_use]
     pub fn inherited(&self) -> Counters {
         self.inherited
@@ -188,7 +187,7 @@ impl<'a> Machine<'a> {
         &self.memory
     }
 
-    /// The program that runs.
+    /// The recorded program.
     #[must_use]
     pub fn image(&self) -> &'a Image {
         self.image
@@ -215,7 +214,7 @@ impl<'a> Machine<'a> {
         self.end
     }
 
-    /// The machine at the instruction of the innermost frame.
+    /// The state at the instruction of the innermost frame.
     #[must_use]
     pub fn view(&self) -> Option<View<'_>> {
         let f = self.frames.last()?;
@@ -237,7 +236,7 @@ impl<'a> Machine<'a> {
         Moment { view: self.view(), memory: &self.memory, part: self.event_part }
     }
 
-    /// Looks at the next event again after one was used.
+    /// Reads the head of the next event after one was consumed.
     pub(crate) fn refresh(&mut self) {
         self.head = self.tape.peek();
         if let Some(h) = &mut self.head {
@@ -257,7 +256,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Uses the next event; `head` must be there.
+    /// Consumes the next event; `head` must be present.
     pub(crate) fn take(&mut self) -> Result<(Position, Event<'a>)> {
         self.event_part = self.tape.part();
         let next = self.tape.take()?;
@@ -302,7 +301,7 @@ impl<'a> Machine<'a> {
         Error::Diverged(Box::new(d))
     }
 
-    /// The next event in words.
+    /// A description of the next event.
     pub(crate) fn next_in_words(&self) -> String {
         let Some(h) = self.head else { return "no more events".to_owned() };
         let name = kind::name(h.kind).unwrap_or("?");
@@ -323,7 +322,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn late(&mut self) -> Result<()> {
         match self.head.map(|h| h.kind) {
             None => self.cut()?,
-            // Time advances once after the last call that was written down.
+            // Time advances once after the last call for which the thread stored its context.
             Some(kind::CRASH | kind::INTERRUPTED) => {}
             Some(kind::END) => self.finish()?,
             Some(_) => {
@@ -333,8 +332,8 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// The same, at a loop header. The thread writes its time down there: what came later than
-    /// the last time known must have happened before.
+    /// The same, at a loop header. The thread stores its time there: an event due by the last known time must
+    /// have happened before.
     pub(crate) fn late_in_loop(&mut self) -> Result<()> {
         match self.head.map(|h| h.kind) {
             Some(kind::CRASH) => self.crash(false),
@@ -346,8 +345,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// At a call or return the thread writes its time down; a crash, a jump out of a signal
-    /// handler or a kill for which an earlier time was written must have happened before.
+    /// At a call or return the thread stores its context; a crash, a jump out of a signal handler or a kill
+    /// for which an earlier time was stored must have happened before.
     pub(crate) fn write_context(&mut self) -> Result<()> {
         if self.time >= self.gate {
             match self.head.map(|h| h.kind) {
@@ -370,14 +369,14 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Whether time is behind the one that the header has from the last call. A stream
-    /// without a checksum has no header to be trusted.
+    /// Whether time is later than the header's time of the last call. A stream without a checksum has no
+    /// trustworthy header.
     fn passed(&self, called: u64) -> bool {
         self.time > if self.stream.sum.is_some() { called } else { self.gate }
     }
 
-    /// Whether control does not go on here: the stream has ended, or a jump
-    /// was due, which is done then.
+    /// Whether control does not continue here: the stream has ended, or a jump was due, which this call
+    /// performs.
     pub(crate) fn stopped<O: Observer>(&mut self, observer: &mut O) -> Result<bool> {
         if std::mem::take(&mut self.adrift) {
             self.jump(observer)?;
@@ -402,9 +401,8 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Without an `End` event, the header still has the checksum of the last
-    /// call or return. A kill may have come between the writing of time and
-    /// sum, so the sum before is good too.
+    /// Without an `End` event, the header contains the checksum of the last call or return. A kill may have
+    /// happened between the stores of time and sum, so the sum before that is accepted too.
     fn check_header(&mut self) -> Result<()> {
         let Some(sum) = self.stream.sum else { return Ok(()) };
         if self.stream.incomplete || self.stream.time != self.context.0 {
@@ -420,7 +418,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// The next event is `End`; the thread's context must agree with it.
+    /// The next event is `End`; it must agree with the thread's context.
     pub(crate) fn finish(&mut self) -> Result<()> {
         let (position, event) = self.take()?;
         if let Event::End { sum, status } = event {
@@ -468,9 +466,9 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// The call under way has moved bytes between memory and a source.
+    /// The current call has transferred bytes between memory and a source.
     fn transferred(&mut self, out: bool, source: u64, offset: u64, address: u64, length: u64) {
-        // A child may go on with a source its parent has named.
+        // A child may continue to use a source that its parent has named.
         let known = (0..=self.event_part).rev().find_map(|part| self.files.get(&(part, source)).copied());
         let Some(file) = known.filter(|at| *at != 0 && length > 0) else { return };
         let content = file.wrapping_add(offset);
@@ -490,7 +488,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Outside of all functions: what comes next?
+    /// Outside of all functions: handles the next event.
     pub(crate) fn top<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         self.context = (self.time, self.sum);
         match self.head.map(|h| h.kind) {
@@ -511,7 +509,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Lengths beyond this cannot have happened.
+/// Limits a length; longer ranges cannot occur.
 pub(crate) fn bounded(len: u64) -> u64 {
     len.min(1 << 36)
 }

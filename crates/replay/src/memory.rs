@@ -1,10 +1,9 @@
-//! Memory of a replayed thread: 4 KiB pages, found through two small
-//! direct-mapped tables, one for reading and one for writing.
+//! Memory of a replayed thread: 4 KiB pages, found through two small direct-mapped tables, one for reading
+//! and one for writing.
 //!
-//! A page is in the write table only if it was already marked dirty since the
-//! last checkpoint, so a store costs the same as a load and a checkpoint copies
-//! only pages that changed. Pages of a [`History`] are brought in when they are
-//! first touched: going back to a checkpoint costs nothing by itself.
+//! A page is in the write table only if it was already marked dirty since the last checkpoint, so a store
+//! costs the same as a load and a checkpoint copies only pages that changed. Pages of a [`History`] are
+//! copied when they are first accessed: returning to a checkpoint costs nothing by itself.
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -19,8 +18,8 @@ pub(crate) type Page = [u8; PAGE];
 /// By page number.
 pub(crate) type PageMap<V> = FxHashMap<u64, V>;
 
-/// The pages of all checkpoints of one replay: for each page its versions,
-/// oldest first, with the number of the checkpoint that saw it first.
+/// The pages of all checkpoints of one replay: for each page its versions, oldest first, with the number of
+/// the checkpoint that first contained it.
 #[derive(Clone, Default)]
 pub struct History {
     versions: PageMap<Vec<(u32, Arc<Page>)>>,
@@ -41,7 +40,7 @@ impl History {
         History { versions, checkpoints: 1, pages: pages.len() }
     }
 
-    /// The pages that were ever written, each with its version (the checkpoint that saw it first)
+    /// All pages that were ever written, each with its version (and the checkpoint that first contained it)
     /// at a checkpoint; none if it was not written by then.
     pub(crate) fn pages_at(
         &self,
@@ -53,7 +52,7 @@ impl History {
         })
     }
 
-    /// Bytes held by page copies.
+    /// Bytes that the copies of pages occupy.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.pages * PAGE
@@ -62,8 +61,8 @@ impl History {
 
 #[derive(Clone, Copy)]
 struct Way {
-    /// Address of the page: its distance to that of an access says whether the
-    /// access lies in the page, all of it, in one comparison.
+    /// Address of the page. Its distance to the address of an access decides in one comparison whether the
+    /// whole access lies in the page.
     start: u64,
     index: u32,
 }
@@ -82,7 +81,7 @@ pub struct Memory {
     reads: Box<[Way; WAYS]>,
     writes: Box<[Way; WAYS]>,
     map: PageMap<u32>,
-    /// Entry 0 is the page of zeros that all untouched pages read from.
+    /// Entry 0 is the page of zeros, from which all unwritten pages are read.
     pages: Vec<Page>,
     dirty: Vec<bool>,
     /// Page numbers marked dirty, in the order of their first write.
@@ -106,7 +105,7 @@ impl Default for Memory {
 
 #[inline(always)]
 fn way(page: u64) -> usize {
-    // Nothing cleverer pays: this is two instructions on the way of every access.
+    // A better hash does not pay off: these are two instructions on the path of every access.
     page as usize & (WAYS - 1)
 }
 
@@ -142,7 +141,7 @@ macro_rules! scalar {
 }
 
 impl Memory {
-    /// Memory as it was at a checkpoint.
+    /// Memory in its state at a checkpoint.
     #[must_use]
     pub fn at(history: Arc<History>, checkpoint: u32) -> Self {
         Memory { base: Some((history, checkpoint)), ..Memory::default() }
@@ -153,7 +152,7 @@ impl Memory {
     scalar!(load4, store4, u32, 4);
     scalar!(load8, store8, u64, 8);
 
-    /// A load over the end of a page, or from a page that is not in the table.
+    /// A load across the end of a page, or from a page that is not in the table.
     #[cold]
     #[inline(never)]
     fn load_far(&mut self, address: u64, len: usize) -> u64 {
@@ -234,7 +233,7 @@ impl Memory {
         }
     }
 
-    /// Reads without touching the tables: for observers.
+    /// Reads without changing the tables, for observers.
     pub fn peek(&self, mut address: u64, mut out: &mut [u8]) {
         while !out.is_empty() {
             let (page, at) = (address >> 12, (address & 4095) as usize);
@@ -283,7 +282,8 @@ impl Memory {
         if len / PAGE as u64 > self.written() && to.abs_diff(from) >= len {
             return self.copy_written(to, from, len);
         }
-        // Nobody moves more than this by less than its length, but a damaged recording may say so.
+        // No program moves more than this by less than its length, but a damaged recording may contain such a
+        // move.
         let len = len.min(1 << 36);
         let mut buffer = [0; PAGE];
         let backwards = to.wrapping_sub(from) < len;
@@ -315,8 +315,8 @@ impl Memory {
         }
     }
 
-    /// Fills with zeros. Pages that were never written stay so: a reservation of any size
-    /// takes no memory, and no time either if it has more pages than were written at all.
+    /// Fills with zeros. Pages that were never written stay unwritten: a reservation of any size takes no
+    /// memory, and no time either if it has more pages than were written in total.
     fn zero(&mut self, to: u64, len: u64) {
         let Some(end) = to.checked_add(len) else {
             let below = 0u64.wrapping_sub(to);
@@ -342,12 +342,12 @@ impl Memory {
         }
     }
 
-    /// About how many pages were ever written.
+    /// Approximate number of pages that were ever written.
     fn written(&self) -> u64 {
         (self.map.len() + self.base.as_ref().map_or(0, |(h, _)| h.versions.len())) as u64
     }
 
-    /// Those of a range of pages that may be others than zeros, each once.
+    /// The pages of a range that may differ from zeros, each once.
     fn written_in(&self, range: std::ops::Range<u64>) -> Vec<u64> {
         let mut written: Vec<u64> = self.map.keys().copied().filter(|p| range.contains(p)).collect();
         if let Some((history, _)) = &self.base {
@@ -357,7 +357,7 @@ impl Memory {
         written
     }
 
-    /// Copies a range that is larger than all that was written: only what was.
+    /// Copies a range that is larger than everything that was written, by copying only written pages.
     fn copy_written(&mut self, to: u64, from: u64, len: u64) {
         self.zero(to, len);
         let end = from.saturating_add(len);
@@ -372,7 +372,7 @@ impl Memory {
         }
     }
 
-    /// Zeros of the range `to..end` that lie in one page, if anything else is there.
+    /// Zeroes the part of the range `to..end` that lies in one page, unless it is already zero.
     fn zero_in_page(&mut self, page: u64, to: u64, end: u64) {
         let start = page << 12;
         let (from, until) = (to.max(start) - start, end.saturating_sub(start).min(PAGE as u64));
@@ -384,8 +384,8 @@ impl Memory {
         }
     }
 
-    /// Keeps the pages that changed since the last call in `history`; returns
-    /// the number of this checkpoint.
+    /// Copies the pages that changed since the last call into `history`; returns the number of this
+    /// checkpoint.
     pub fn checkpoint(&mut self, history: &mut History) -> u32 {
         let number = history.checkpoints;
         history.checkpoints += 1;
@@ -399,7 +399,7 @@ impl Memory {
         number
     }
 
-    /// How many pages this replay has touched.
+    /// Number of pages that this replay has accessed.
     #[must_use]
     pub fn resident(&self) -> usize {
         self.pages.len() - 1

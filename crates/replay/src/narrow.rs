@@ -1,7 +1,6 @@
-//! Arithmetic on values of up to 64 bits, as both inner loops do it.
+//! Arithmetic on values of up to 64 bits, shared by both inner loops.
 //!
-//! `sh` is 64 minus the width: shifted up by it, a value's sign is the sign of
-//! the whole word.
+//! `sh` is 64 minus the width: shifted left by it, a value's sign is the sign of the whole word.
 
 use crate::arith;
 use program::inst::{FloatPred, IntPred};
@@ -32,8 +31,7 @@ pub fn ashr(sh: u8, a: u64, b: u64) -> u64 {
     wrap((sext(a, sh) >> (b & u64::from(63 - (sh & 63)))).cast_unsigned(), sh)
 }
 
-/// `None`: the machine traps. Shifted up, the overflow of any width is that of
-/// 64 bits.
+/// `None`: the machine traps. After the shift, an overflow in any width is one in 64 bits.
 #[inline(always)]
 pub fn sdiv(sh: u8, a: u64, b: u64) -> Option<u64> {
     let (x, y) = ((a << (sh & 63)).cast_signed(), sext(b, sh));

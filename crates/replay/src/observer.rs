@@ -1,9 +1,8 @@
-//! Watching a replay.
+//! Observers of a replay.
 //!
-//! The machine calls an [`Observer`] for every instruction, after it ran: since
-//! every register is assigned at one place, operands and results can both be
-//! read then. Observers are generic parameters; one that does nothing compiles
-//! to nothing. Nothing is allocated for a step.
+//! The machine calls an [`Observer`] for every instruction, after it ran: since every register is assigned at
+//! one place, operands and results can both be read then. Observers are generic parameters; one that does
+//! nothing compiles to nothing. No step allocates.
 
 use crate::code::{CallSite, Code};
 use crate::image::Image;
@@ -13,14 +12,14 @@ use program::inst::{BlockId, Inst, Operand};
 use program::model::{Function, Module, Place};
 use recording::event::{Event, Position};
 
-/// The machine at one instruction.
+/// The state of the machine at one instruction.
 #[derive(Clone, Copy)]
 pub struct View<'v> {
     pub image: &'v Image,
     pub code: &'v Code,
     /// Index of the instruction in its function's code.
     pub index: u32,
-    /// The frame's registers (constants behind them).
+    /// The frame's registers (followed by the constants).
     pub regs: &'v [u64],
     pub memory: &'v Memory,
     /// Number of this instruction in the stream, from 0.
@@ -83,17 +82,17 @@ impl<'v> View<'v> {
     }
 }
 
-/// The machine at an event.
+/// The state of the machine at an event.
 #[derive(Clone, Copy)]
 pub struct Moment<'v> {
     /// The innermost function; none at the top, outside of all functions.
     pub view: Option<View<'v>>,
     pub memory: &'v Memory,
-    /// The part of the stream the event stands in: forks begin new ones.
+    /// The part of the stream that contains the event: each fork begins a new one.
     pub part: usize,
 }
 
-/// What an instruction did to memory.
+/// The effect of an instruction on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     None,
@@ -127,59 +126,57 @@ pub enum Effect {
 pub struct ExternalCall<'v> {
     pub site: &'v CallSite,
     pub target: u64,
-    /// Its entry in the table, if it is known.
+    /// Its entry in the table of externals, if it is known.
     pub known: Option<&'static externals::External>,
     /// Argument slots.
     pub args: &'v [u64],
     /// Result slots.
     pub result: &'v [u64],
-    /// What a modelled function read and wrote, and what a function read of and wrote to
-    /// files: address and length. What others wrote has come as `Patch` events.
+    /// What a modelled function read and wrote, and what a function read from and wrote to files: address and
+    /// length. Memory that other functions wrote is reported by `Patch` events.
     pub reads: &'v [(u64, u64)],
     pub writes: &'v [(u64, u64)],
-    /// Bytes that went between memory and files as they are: to, from, length.
+    /// Bytes copied unchanged between memory and files: to, from, length.
     pub transfers: &'v [(u64, u64, u64)],
-    /// Whether the result was computed, not taken from the recording.
+    /// Whether the result was computed, not read from the recording.
     pub modelled: bool,
-    /// All activations, the one that calls last; each is at the call it is about.
+    /// All activations, the caller last; each is at its current call.
     pub frames: &'v [Frame],
 }
 
 /// See the module's documentation. All methods do nothing unless overridden.
 #[allow(unused_variables)]
 pub trait Observer {
-    /// `false` removes the calls that happen at every instruction.
+    /// `false` removes the calls at every instruction.
     const STEPS: bool = true;
 
-    /// `false` says that of the instructions only loads, stores, calls, returns and
-    /// what is rare need be told, and no edges. Then the fast loop can run; the
-    /// `count` and `time` of a view are those of the last call at best.
+    /// `false` means that only loads, stores, calls, returns and rare instructions must be reported, and no
+    /// edges. Then the fast loop can run; the `count` and `time` of a view are then at best those of the last
+    /// call.
     const ALL_STEPS: bool = true;
 
-    /// Whether every instruction need be told from here on after all. Asked where a function is
-    /// entered or left, and where the fast loop was left for another reason.
+    /// Whether every instruction must be reported from here on after all. Queried when a function is entered
+    /// or left, and when the fast loop has returned for another reason.
     fn all_steps(&self) -> bool {
         Self::ALL_STEPS
     }
 
-    /// `true` says that of the fast loop choices are told as steps as well, and the ways that
-    /// control takes ([`Observer::way`]).
+    /// `true` means that the fast loop must also report selects as steps, and the edges that control follows
+    /// ([`Observer::way`]).
     const WAYS: bool = false;
 
     /// An instruction has run. Calls and returns are reported before control
     /// moves: arguments and result can be read.
     fn step(&mut self, view: &View<'_>, effect: Effect) {}
 
-    /// Control went over an edge and the target's phis were assigned. `view`
-    /// is still at the jump.
+    /// Control followed an edge and the target's phis were assigned. `view` is still at the jump.
     fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {}
 
-    /// The fast loop leaves a block by this way of the function's fused code; the phis are
-    /// not assigned yet.
+    /// The fast loop leaves a block by this [`Way`](crate::fused::Way) of the function's fused code; the phis
+    /// are not assigned yet.
     fn way(&mut self, way: u32) {}
 
-    /// A function was entered and its parameters are set; `outside`: by code
-    /// that is not modelled.
+    /// A function was entered and its parameters are set; `outside`: by code that is not modelled.
     fn enter(&mut self, view: &View<'_>, outside: bool) {}
 
     /// A linked call has returned; its result slots are set. `view` is the
@@ -193,29 +190,28 @@ pub trait Observer {
     /// An external call has returned; its result slots are set.
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {}
 
-    /// A non-local return: `view` is where it landed, its result set.
+    /// A non-local return: `view` is at its landing, with the result set.
     fn landed(&mut self, view: &View<'_>) {}
 
-    /// Code outside, called by the instruction under way, caught an exception out of
-    /// functions that it had called back: they are gone.
+    /// Code outside, called by the current instruction, caught an exception out of functions that it had
+    /// called back: their frames are gone.
     fn unwound(&mut self, view: &View<'_>) {}
 
-    /// `va_start` put a variadic argument of the call (its number among all
-    /// arguments) into memory, where `va_arg` finds it. The step follows.
+    /// `va_start` stored a variadic argument of the call (its number among all arguments) in memory, where
+    /// `va_arg` reads it. The step follows.
     fn variadic(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {}
 
-    /// An event of the recording was used. For data the memory is already up
-    /// to date.
+    /// An event of the recording was consumed. For an event with data, memory is already up to date.
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {}
 
     /// The first pass makes a checkpoint here ([`crate::checkpoint::Checkpoints::make`]).
     fn checkpoint(&mut self, machine: &Machine<'_>) {}
 
-    /// A load saw something else than predicted; `event` has preceded.
+    /// A load returned another value than predicted; `event` has preceded.
     fn miss(&mut self, view: &View<'_>, address: u64, len: u32, position: Position, writer: Option<u32>) {}
 }
 
-/// Watches nothing.
+/// Observes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Null;
 

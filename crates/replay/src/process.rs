@@ -10,35 +10,35 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where to look for binaries.
+/// Where binaries are found, and how far streams are replayed.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Files to use instead of those the recording names, for recordings whose binaries have
-    /// moved: a file with the recorded build id, whatever its name, else one of the same name.
+    /// Files to use instead of those that the recording names, for recordings whose binaries have moved: a
+    /// file with the recorded build id, whatever its name, else one with the same name.
     pub binaries: Vec<PathBuf>,
-    /// How many iterations of a loop are replayed in which a process was stopped, behind its
-    /// last call; all if not said. A loop that hangs does the same all over again.
+    /// If a process was stopped in a loop after its last call: the number of iterations of that loop to
+    /// replay; all if not set. A loop that hangs repeats itself.
     pub last_loop: Option<u64>,
 }
 
-/// One stream, with all that precedes it through forks.
+/// One stream, with everything that precedes it through forks.
 #[derive(Clone, Debug)]
 pub struct LoadedStream {
     pub number: u32,
     pub kind: StreamKind,
-    /// The thread it belongs to; for a signal context, what it interrupted.
+    /// The thread that it belongs to; for a signal context, the interrupted one.
     pub parent: u64,
     pub stream: Stream,
     /// Bytes of its file.
     pub stored_bytes: u64,
-    /// What is wrong with its file, if anything.
+    /// Damage to its file, if any.
     pub damage: Option<String>,
 }
 
 /// See the module's documentation.
 pub struct LoadedProcess {
     pub name: String,
-    /// Its directory in the recording, for what is to be kept beside it.
+    /// Its directory in the recording, for data that is stored beside it.
     pub directory: Option<PathBuf>,
     pub pid: u32,
     pub image: Arc<Image>,
@@ -57,8 +57,8 @@ impl LoadedProcess {
         LoadedProcess::load_from(&Library::default(), recording, process, options, None)
     }
 
-    /// The same with the models that the library has. `after`: a stream that goes on from this one of its
-    /// fork parent's, whose events are left out.
+    /// The same, reusing the models that the library has. `after`: a stream that continues this one of its
+    /// fork parent, whose events are omitted.
     pub(crate) fn load_from(
         library: &Library,
         recording: &Recording,
@@ -111,10 +111,10 @@ impl LoadedProcess {
     }
 }
 
-/// More forks in a row than this are a loop in a damaged recording.
+/// More consecutive forks than this are a cycle in a damaged recording.
 const MAX_FORKS: u32 = 10_000;
 
-/// Events of a stream up to `limit`, those of its fork parents first.
+/// Events of a stream up to `limit`, after those of its fork parents.
 fn gather(
     recording: &Recording,
     process: &Process,
@@ -157,7 +157,7 @@ fn add(from: &recording::Stream, limit: Option<u64>, to: &mut Stream) -> Result<
     Ok(damage)
 }
 
-/// The process's modules; a forked process may know some only through its parent.
+/// The process's modules; for a forked process, some may be registered only in its parent.
 fn wanted(recording: &Recording, process: &Process, options: &Options) -> Vec<Wanted> {
     let mut by_index = BTreeMap::new();
     let build_ids: Vec<Option<Vec<u8>>> = options

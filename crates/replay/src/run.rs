@@ -1,5 +1,5 @@
-//! The plain inner loop: every step can be watched, every instruction counted.
-//! While neither is needed it hands over to the fast one ([`crate::stride`]).
+//! The plain inner loop: every step can be observed, every instruction is counted. While neither is needed,
+//! it delegates to the fast loop ([`crate::stride`]).
 
 use crate::arith;
 use crate::code::Op;
@@ -11,20 +11,20 @@ use crate::observer::{Effect, Observer, View};
 use program::inst::Inst;
 use recording::event::kind;
 
-/// Why the inner loop let go of the frame.
+/// Why the inner loop left the frame.
 enum Exit {
     Limit,
     Call(u32),
     Return(u32, u32),
     /// The instruction at `pc` needs the whole machine.
     Slow,
-    /// Time has passed the next event; `pc` is behind the instruction.
+    /// Time has passed the next event; `pc` is after the instruction.
     Late,
 }
 
 impl Machine<'_> {
-    /// Between two functions that were called from outside of the program: goes on to the first
-    /// instruction of the next, which does not run yet.
+    /// Between two functions that were called from outside of the program: advances to the first instruction
+    /// of the next, without running it.
     ///
     /// # Errors
     /// A divergence, or damaged events.
@@ -97,7 +97,7 @@ impl Machine<'_> {
             let mut count = self.counters.instructions;
             let mut loads = 0u64;
             let gate = self.gate;
-            // The registers as a macro, so that the loop holds plain slices.
+            // The registers as a macro, so that the loop uses plain slices.
             macro_rules! r {
                 ($slot:expr) => {
                     regs[$slot as usize]
@@ -299,7 +299,7 @@ impl Machine<'_> {
         if self.time >= self.gate
             && let Some(f) = self.frames.last()
         {
-            // What a ByVal argument points to was made known before the call.
+            // The memory that a ByVal argument points to was made known before the call.
             self.patches(observer, code.module, code.first_site + f.pc)?;
         }
         let target = match site.direct {

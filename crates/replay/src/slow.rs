@@ -1,5 +1,4 @@
-//! Instructions outside the inner loop: rare types, and all that events may
-//! touch.
+//! Instructions outside the inner loop: rare types, and all that events may affect.
 
 use crate::arith;
 use crate::code::VaKind;
@@ -20,7 +19,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs the instruction at the innermost frame's `pc` and moves on.
+    /// Runs the instruction at the innermost frame's `pc` and advances.
     pub(crate) fn slow<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         let image = self.image;
         let Some(frame) = self.frames.last().copied() else { return Ok(()) };
@@ -210,13 +209,13 @@ impl Machine<'_> {
                 }
             }
             Inst::Switch { value, .. } => {
-                // Wider than a slot; the model has 64-bit cases only.
+                // Wider than a slot; the model has only 64-bit cases.
                 let _ = value;
                 return Err(self.diverged("a switch of at most 64 bits", "a wider one"));
             }
             Inst::Trap => return self.trap("a trap"),
             Inst::Unreachable => return self.trap("the end of a function that does not return"),
-            // The inner loop has these.
+            // Handled by the inner loop.
             Inst::Tick
             | Inst::Jump { .. }
             | Inst::Branch { .. }
@@ -236,7 +235,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The access that ended the program, or the one a handler jumped out of.
+    /// Handles the access that ended the program, or the one that a handler left by a jump.
     fn faults<O: Observer>(&mut self, observer: &mut O, address: u64, len: u64) -> Result<bool> {
         if self.crashes_at(address, len) {
             self.crash(true)?;
@@ -249,7 +248,7 @@ impl Machine<'_> {
         Ok(false)
     }
 
-    /// A needed event is not there: the recording is cut, or replay is wrong.
+    /// A required event is missing: the recording is cut, or replay is wrong.
     fn missing(&mut self, what: &str) -> Result<()> {
         if self.head.is_none() {
             return self.cut();
@@ -271,7 +270,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A load, corrected by the recording if it has something to say.
+    /// A load; the recording corrects its value if it has an event for it.
     fn load<O: Observer>(
         &mut self,
         observer: &mut O,
@@ -313,8 +312,8 @@ impl Machine<'_> {
         Ok(u128::from_le_bytes(bytes) & arith::mask(ty.bits()))
     }
 
-    /// Fills a `va_list` and puts the arguments where the callee's prologue
-    /// and the caller have put them.
+    /// Fills a `va_list` and stores the arguments where the callee's prologue and the caller have stored
+    /// them.
     fn va_start<O: Observer>(&mut self, observer: &mut O, module: u32, site: u32, list: u64) -> Result<()> {
         if !(self.is_next(module, site) && self.pending(kind::VA_START)) {
             return self.missing("where variadic arguments are");
@@ -331,7 +330,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The System V rules for variadic arguments.
+    /// Stores variadic arguments by the System V rules.
     fn spill<O: Observer>(
         &mut self,
         observer: &mut O,

@@ -1,18 +1,18 @@
-//! Checkpoints as bytes, to be kept between questions.
+//! Checkpoints as bytes, stored between questions.
 //!
-//! Registers and memory are kept of a few checkpoints only: of the last [`DENSE`] all, before them
-//! [`PER_OCTAVE`] in each doubling of the distance to the end. Questions are mostly about the end,
-//! and from any instruction the next stored checkpoint is at most a quarter of its distance to
-//! the end away.
+//! Registers and memory are stored only for a few checkpoints: for all of the last [`DENSE`], and before them
+//! for [`PER_OCTAVE`] in each doubling of the distance to the end. Most questions are about the end, and the
+//! distance from any instruction to the next stored checkpoint is at most a quarter of its distance to the
+//! end.
 //!
-//! The memory of the last stored checkpoint is kept as a whole, that of the others as the pages
-//! that differ from the next one's, so that what is near the end needs the least to be unpacked.
+//! The memory of the last stored checkpoint is stored completely, that of the others as the pages that differ
+//! from the next one's, so that checkpoints near the end are the fastest to unpack.
 //!
 //! ```text
 //! length of the table (8 bytes), its length unpacked (8 bytes), the table, the pages of each point
 //! ```
-//! Table and pages are zstd frames; the table is a [`Table`] in postcard's encoding. A checksum is up to
-//! who keeps the bytes; no bytes make the reader panic.
+//! Table and pages are zstd frames; the table is a [`Table`] in postcard's encoding. The caller is
+//! responsible for a checksum; no bytes make the reader panic.
 
 use crate::checkpoint::Point;
 use crate::error::{Error, Result};
@@ -24,18 +24,18 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// So many of the last checkpoints are stored without gaps.
+/// Number of checkpoints before the last that are stored without gaps.
 const DENSE: usize = 8;
-/// Stored checkpoints for each doubling of the distance before that, as a power of two.
+/// Number of stored checkpoints for each doubling of the distance before that, as a power of two.
 const PER_OCTAVE: u32 = 2;
-/// Fast, and good enough: this is written while somebody waits for an answer.
+/// Fast, with a sufficient ratio: this runs while the user waits for an answer.
 const LEVEL: i32 = 1;
-/// No table is longer.
+/// Maximal length of a table.
 const LONGEST_TABLE: usize = 1 << 28;
-/// No checkpoint has more pages.
+/// Maximal number of pages of a checkpoint.
 const MOST_PAGES: usize = 1 << 22;
 
-/// What is known of all checkpoints.
+/// Data of all checkpoints.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Table {
     /// The first instruction of each segment.
@@ -55,7 +55,7 @@ struct StoredPoint {
     pages: Vec<u64>,
     /// Pages of the next one that were not written yet.
     unwritten: Vec<u64>,
-    /// Where the pages are, behind the table.
+    /// Position of the pages after the table.
     bytes: Range<usize>,
 }
 
@@ -65,19 +65,19 @@ type Pages = Arc<PageMap<Arc<Page>>>;
 #[derive(Default)]
 pub(crate) struct Stored {
     points: Vec<StoredPoint>,
-    /// Memory of each, once it was unpacked.
+    /// Memory of each checkpoint that was unpacked.
     memory: Vec<OnceLock<Pages>>,
     bytes: Vec<u8>,
 }
 
-/// Whether a checkpoint so far before the last one is stored.
+/// Whether the checkpoint at this distance before the last one is stored.
 fn is_stored(distance: usize) -> bool {
     let octave = distance.max(1).ilog2();
     distance < DENSE || distance.trailing_zeros() + PER_OCTAVE >= octave
 }
 
 impl Stored {
-    /// Nothing if the memory of the last checkpoint alone takes too many pages.
+    /// None if the memory of the last checkpoint alone exceeds `most_pages`.
     pub fn encode(
         points: &[Point],
         history: &History,
@@ -88,7 +88,7 @@ impl Stored {
         let mut packed = Vec::new();
         let mut later: PageMap<u32> = PageMap::default();
         let mut room = most_pages.min(MOST_PAGES);
-        // The beginning needs no checkpoint.
+        // The start of the stream needs no checkpoint.
         for (segment, point) in points.iter().enumerate().skip(1).rev() {
             if !is_stored(points.len() - 1 - segment) {
                 continue;
@@ -125,7 +125,7 @@ impl Stored {
         Some(out)
     }
 
-    /// None if the bytes are damaged, or of another stream.
+    /// None if the bytes are damaged, or belong to another stream.
     pub fn load(image: &Image, stream: &Stream, mut bytes: Vec<u8>) -> Option<(Table, Stored)> {
         let number = |at: usize| -> Option<usize> {
             let bytes = bytes.get(at..at + 8)?;
@@ -190,7 +190,7 @@ impl Stored {
     }
 }
 
-/// Pages one behind the other.
+/// Concatenates pages.
 fn flat(pages: &[&Arc<Page>]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pages.len() * PAGE);
     for page in pages {

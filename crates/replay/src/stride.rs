@@ -1,19 +1,18 @@
-//! From function to function in the fast loop ([`crate::fast`]).
+//! Calls and returns between functions in the fast loop ([`crate::fast`]).
 //!
-//! Calls between modelled functions whose arguments need no care, and their
-//! returns, happen here: some 30 % of the time of a Lua interpreter went into
-//! leaving the loop for them and coming back.
+//! Calls between modelled functions whose arguments need no special handling, and their returns, are executed
+//! here: leaving the loop for them and returning to it took some 30 % of the time of a Lua interpreter.
 
 use crate::fast::{self, Halt, Leg, Watched};
 use crate::fused::Fused;
 use crate::machine::{Entered, Machine};
 use crate::observer::{Effect, Observer};
 
-/// Instructions in one go: what half a word of counts can hold, and more.
+/// Maximal number of instructions of one run; half a word of counts can hold twice as many.
 const BUDGET: u64 = 1 << 31;
 
 impl Machine<'_> {
-    /// Runs until something else has to be done.
+    /// Runs until an operation needs another part of the machine.
     pub(crate) fn stride<O: Observer>(&mut self, observer: &mut O, limit: u64) -> Halt {
         let image = self.image;
         let gate = self.gate;

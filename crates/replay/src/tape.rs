@@ -5,7 +5,7 @@ use recording::decode::{Decoder, Head, Mark};
 use recording::event::{Event, Position};
 use serde::{Deserialize, Serialize};
 
-/// What replay needs to know of a stream.
+/// The data of a stream that replay needs.
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
     /// Event bytes: those of the processes this one was forked from (each up
@@ -13,9 +13,9 @@ pub struct Stream {
     pub parts: Vec<Vec<u8>>,
     /// Model stack pointer at the start.
     pub initial_stack: u64,
-    /// The header's time: how far the thread certainly came.
+    /// The header's time: the thread certainly reached it.
     pub time: u64,
-    /// The header's time at the last loop header, which may lie behind that.
+    /// The header's time at the last loop header, which may be later than that.
     pub ticked: u64,
     /// The header's checksum, which belongs to `time`.
     pub sum: Option<u64>,
@@ -24,14 +24,14 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// How far the thread certainly came.
+    /// The latest time that the thread certainly reached.
     #[must_use]
     pub fn reached(&self) -> u64 {
         self.time.max(self.ticked)
     }
 }
 
-/// Where a tape stands, for checkpoints.
+/// The position of a stream's [`Tape`], for checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TapeMark {
     part: usize,
@@ -47,7 +47,7 @@ pub struct Tape<'a> {
 }
 
 impl TapeMark {
-    /// Whether it stands in a stream at all.
+    /// Whether the position exists in a stream.
     #[must_use]
     pub fn is_in(&self, stream: &Stream) -> bool {
         let bytes = stream.parts.get(self.part).map_or(0, Vec::len);
@@ -73,7 +73,7 @@ impl<'a> Tape<'a> {
         tape
     }
 
-    /// The part being read, and how many of its bytes are used.
+    /// The current part, and the number of its bytes that are consumed.
     #[must_use]
     pub fn place(&self) -> (usize, usize) {
         (self.part, self.decoder.offset())
@@ -100,22 +100,22 @@ impl<'a> Tape<'a> {
         }
     }
 
-    /// The next event's head. A part that ends in the middle of an event, or
-    /// in nonsense, ends there: all before it is usable.
+    /// The next event's head. A part that ends in the middle of an event, or in invalid bytes, ends there:
+    /// the events before are usable.
     #[must_use]
     pub fn peek(&self) -> Option<Head> {
         self.decoder.peek().ok().flatten()
     }
 
     /// # Errors
-    /// If the payload of the event `peek` promised is damaged.
+    /// If the payload of the event that `peek` returned is damaged.
     pub fn take(&mut self) -> Result<Option<(Position, Event<'a>)>> {
         let e = self.decoder.next()?;
         self.skip();
         Ok(e)
     }
 
-    /// Number of the part being read.
+    /// Number of the current part.
     #[must_use]
     pub fn part(&self) -> usize {
         self.part

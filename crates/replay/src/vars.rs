@@ -1,5 +1,4 @@
-//! Source-level variables: where they are at an instruction, and their values
-//! as text.
+//! Source-level variables: their locations at an instruction, and their values as text.
 
 use crate::arith;
 use crate::decimal::{Class, Real, digits};
@@ -12,11 +11,10 @@ use program::sequences::{self, Sequence};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// Which bindings hold at each instruction of a function.
+/// The bindings that are valid at each instruction of a function: a forward dataflow analysis.
 ///
-/// A binding holds from its instruction on, along every way control can take,
-/// until another one of the same variable. Where ways meet that disagree,
-/// nothing is known.
+/// A binding is valid from its instruction on, along every path, until another one of the same variable.
+/// Where paths with different bindings meet, the variable has none.
 pub struct Bindings<'m> {
     function: &'m Function,
     /// At the start of each block: binding index of each (variable, part).
@@ -40,7 +38,7 @@ impl<'m> Bindings<'m> {
                 }
             }
         }
-        // Few rounds suffice: states only ever shrink.
+        // A few passes suffice: states only shrink.
         let mut changed = true;
         while changed {
             changed = false;
@@ -70,8 +68,8 @@ impl<'m> Bindings<'m> {
         Bindings { function, at_start }
     }
 
-    /// The bindings of a variable that hold before instruction `index`; none where it is
-    /// out of scope, or hidden by another of the same name.
+    /// The bindings of a variable that are valid before instruction `index`; none where it is out of scope,
+    /// or hidden by another of the same name.
     #[must_use]
     pub fn at(&self, index: u32, variable: u32) -> Vec<&'m Binding> {
         if !self.function.is_visible(variable, index) {
@@ -80,14 +78,14 @@ impl<'m> Bindings<'m> {
         self.before(index, index + 1, variable)
     }
 
-    /// The bindings that hold once instruction `index` has run, before control goes on to
-    /// another block or leaves the scope.
+    /// The bindings that are valid after instruction `index` has run, before control enters another block or
+    /// leaves the scope.
     #[must_use]
     pub fn after(&self, index: u32, variable: u32) -> Vec<&'m Binding> {
         self.before(index, index.saturating_add(2), variable)
     }
 
-    /// Of the block of instruction `index`, bindings at instructions before `end` count.
+    /// Within the block of instruction `index`, only bindings at instructions before `end` apply.
     fn before(&self, index: u32, end: u32, variable: u32) -> Vec<&'m Binding> {
         let f = self.function;
         let b = f.blocks.partition_point(|b| b.end <= index);
@@ -98,7 +96,7 @@ impl<'m> Bindings<'m> {
         let mut found: Vec<u32> =
             state.iter().filter(|(k, _)| k.0 == variable).map(|(_, binding)| *binding).collect();
         found.sort_unstable();
-        // A home in the fixed frame holds everywhere.
+        // A location in the fixed frame is valid everywhere.
         let all = f.bindings.iter().filter(|x| x.variable == variable);
         if let Some(frame) = all.clone().find(|x| matches!(x.home, Home::Frame(_)))
             && found.is_empty()
@@ -109,7 +107,7 @@ impl<'m> Bindings<'m> {
     }
 }
 
-/// Bindings at instructions `first..last`.
+/// Transfer function: applies the bindings at instructions `first..last`.
 fn apply(f: &Function, first: u32, last: u32, state: &mut State) {
     let start = f.bindings.partition_point(|b| b.at < first);
     for (i, b) in f.bindings.iter().enumerate().skip(start).take_while(|(_, b)| b.at < last) {
@@ -127,9 +125,9 @@ fn apply(f: &Function, first: u32, last: u32, state: &mut State) {
 pub enum Value {
     /// In memory.
     At(u64),
-    /// In registers; `known` says which bytes are.
+    /// In registers; `known` marks the available bytes.
     Bytes { bytes: Vec<u8>, known: Vec<bool> },
-    /// Optimised away, or not yet there.
+    /// Optimised away, or not yet assigned.
     Gone,
 }
 
@@ -139,8 +137,8 @@ pub fn value(view: &View<'_>, bindings: &Bindings<'_>, variable: u32) -> Value {
     described(view, &bindings.at(view.index, variable), variable)
 }
 
-/// The value of a variable after the instruction of `view`, also where the next one is out
-/// of the variable's scope.
+/// The value of a variable after the instruction of `view`, even if the next one is out of the variable's
+/// scope.
 #[must_use]
 pub fn value_after(view: &View<'_>, bindings: &Bindings<'_>, variable: u32) -> Value {
     described(view, &bindings.after(view.index, variable), variable)
@@ -166,7 +164,7 @@ fn described(view: &View<'_>, bindings: &[&Binding], variable: u32) -> Value {
                 (*to, *k) = (*byte, true);
             }
         }
-        // A narrow value fills the variable: registers hold it zero-extended.
+        // A value smaller than the variable fills it: registers hold it zero-extended.
         if b.part.is_none() {
             known.fill(true);
         }
@@ -184,7 +182,7 @@ fn read(memory: &Memory, at: u64, len: usize) -> Vec<u8> {
     b
 }
 
-/// How much of a value is written out.
+/// Limits on the text of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub depth: u32,
@@ -192,12 +190,12 @@ pub struct Limits {
     pub elements: usize,
     /// Bytes of a string.
     pub string: usize,
-    /// Whether pointers are shown as numbers too. Otherwise a string that one points to stands for
-    /// it, or [`POINTER`].
+    /// Whether pointers are also shown as numbers. Otherwise a pointer is replaced by the string that it
+    /// points to, or by [`POINTER`].
     pub addresses: bool,
 }
 
-/// What stands for a pointer where no addresses are shown.
+/// The text for a pointer where no addresses are shown.
 pub const POINTER: &str = "pointer";
 
 impl Default for Limits {
@@ -206,8 +204,7 @@ impl Default for Limits {
     }
 }
 
-/// What there is to read at addresses: memory as the program knew it, and constants that it
-/// may only have passed on.
+/// Readable data: memory as known to the program, and constants that the program may only have passed on.
 #[derive(Clone, Copy)]
 pub struct Data<'v> {
     pub memory: &'v Memory,
@@ -270,12 +267,12 @@ pub fn show_variable(view: &View<'_>, bindings: &Bindings<'_>, variable: u32) ->
     show(view.module(), Data::of(view), ty, &value(view, bindings, variable), Limits::default())
 }
 
-/// Numbers from here on are addresses, or structures that are copied as a word.
+/// Numbers of at least this size are addresses, or structures that are copied as a word.
 const LARGE: u128 = 1 << 48;
-/// Where Linux puts programs that can be moved, their heap, libraries and stacks.
+/// The range in which Linux places position-independent programs, their heap, libraries and stacks.
 const ADDRESSES: std::ops::Range<u64> = 0x5500_0000_0000..0x8000_0000_0000;
 
-/// A value without a declared type as text, as an instruction took it.
+/// A value without a declared type as text, by the type that the instruction uses.
 #[must_use]
 pub fn show_untyped(ty: Ty, raw: u128) -> String {
     match ty {
@@ -291,11 +288,11 @@ pub fn show_untyped(ty: Ty, raw: u128) -> String {
     }
 }
 
-/// Whether a value that no declared type says to be a number is one.
+/// Whether a value without a declared type is a number.
 #[must_use]
 pub fn is_number(ty: Ty, raw: u128) -> bool {
     match ty {
-        // An object of one word is passed as a number, whatever it holds: often a pointer.
+        // A one-word object is passed as a number, whatever it contains: often a pointer.
         Ty::Int(64) if ADDRESSES.contains(&(raw as u64)) => false,
         Ty::Int(bits) => bits <= 64 && arith::signed(raw & arith::mask(bits), bits).unsigned_abs() < LARGE,
         Ty::Float(kind) => kind != FloatKind::F80,
@@ -303,9 +300,9 @@ pub fn is_number(ty: Ty, raw: u128) -> bool {
     }
 }
 
-/// A string or vector with more content is one that was never made, or is gone.
+/// A string or vector with more content was never constructed, or is destroyed.
 const MOST_CONTENT: u64 = 1 << 40;
-/// An object that is a string or a vector has no more bytes of its own.
+/// Maximal size of a string or vector object itself.
 const LARGEST_HEAD: usize = 64;
 
 struct Shower<'v> {
@@ -319,13 +316,13 @@ impl Shower<'_> {
         ty.and_then(|t| self.module.types.get(t as usize)).map_or(8, |t| t.size as usize)
     }
 
-    /// Behind typedefs and qualifiers.
+    /// The type without typedefs and qualifiers.
     fn strip(&self, ty: Option<u32>) -> Option<u32> {
         sequences::stripped(self.module, ty).map(|found| found.0)
     }
 
-    /// The content of a string or a vector. None if the type is no such, or the object is not
-    /// in order: its memory may not be its own any more.
+    /// The content of a string or a vector. None if the type is neither, or the object is invalid: its memory
+    /// may have been reused.
     fn sequence(&self, ty: &Type, bytes: &[u8], depth: u32) -> Option<String> {
         match sequences::of_object(self.module, ty, bytes)? {
             Sequence::Text { at, len } if len <= MOST_CONTENT => {
@@ -454,7 +451,7 @@ impl Shower<'_> {
         out
     }
 
-    /// What a reference refers to; as a pointer, where that is large.
+    /// The object that a reference refers to; if it is large, shown as a pointer.
     fn referred(&self, address: u64, to: Option<u32>, depth: u32) -> String {
         let size = self.strip(to).and_then(|t| self.module.types.get(t as usize)).map_or(0, |ty| ty.size);
         match usize::try_from(size) {
@@ -490,7 +487,7 @@ impl Shower<'_> {
     }
 }
 
-/// A text in quotes, with escapes where it needs them.
+/// A text in quotes, escaped where necessary.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
@@ -529,8 +526,8 @@ fn hex(bytes: &[u8]) -> String {
     out
 }
 
-/// The shortest digits that read back as the same value, with an exponent where there would be
-/// many zeros; `long double` with 21 digits.
+/// The shortest digits that read back as the same value, with an exponent instead of many zeros; `long
+/// double` with 21 digits.
 fn float(bytes: usize, raw: u128) -> String {
     match bytes {
         4 => {
@@ -737,7 +734,7 @@ mod tests {
         assert_eq!(at(4), Some(value(10)));
         assert_eq!(at(5), None);
         assert_eq!(at(6), Some(Home::Nowhere));
-        // The binding before the jump, not what holds where ways meet.
+        // The binding before the jump, not the one after the paths meet.
         assert_eq!(b.after(3, 0).first().map(|b| b.home), Some(value(20)));
         assert_eq!(b.after(0, 0).first().map(|b| b.home), Some(value(10)));
     }
@@ -765,7 +762,7 @@ mod tests {
         assert_eq!((0..8).map(visible).collect::<Vec<_>>().concat(), [0, 1, 2, 2, 1, 3, 3, 0]);
         assert_eq!(f.variable_named("x", 3), Some(2));
         assert_eq!(f.variable_named("y", 3), None);
-        // What was assigned last in a scope can be had on leaving it.
+        // The last value assigned in a scope is available when control leaves it.
         assert_eq!(b.after(6, 3).first().map(|b| b.home), Some(value(3)));
     }
 }

@@ -1,4 +1,4 @@
-//! Is a recording exact? Replays every stream and says what was found.
+//! Is a recording exact? Replays every stream and reports the result.
 
 use crate::error::{Divergence, Error, Result};
 use crate::library::Library;
@@ -11,7 +11,7 @@ use recording::header::StreamKind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// How far one stream is, for progress bars.
+/// The progress of one stream, for progress bars.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     pub pid: u32,
@@ -26,10 +26,10 @@ pub struct Progress {
 pub struct StreamReport {
     pub stream: u32,
     pub kind: StreamKind,
-    /// Replay arrived at the recorded end, and every checksum agreed.
+    /// Replay reached the recorded end, and every checksum agreed.
     pub exact: bool,
     pub end: Option<End>,
-    /// Of this process alone: what a fork parent did before is not counted.
+    /// For this process alone: what a fork parent did before is not counted.
     pub counters: Counters,
     /// Bytes of the stream's file.
     pub bytes: u64,
@@ -46,7 +46,7 @@ pub struct ProcessReport {
     pub streams: Vec<StreamReport>,
     /// Damage to files other than streams.
     pub damage: Vec<String>,
-    /// Why nothing of it could be replayed.
+    /// Why no stream of it could be replayed.
     pub error: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl ProcessReport {
         self.error.is_none() && self.streams.iter().all(|s| s.exact)
     }
 
-    /// Of all streams.
+    /// The sum over all streams.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.streams.iter().fold(Counters::default(), |sum, s| sum.plus(&s.counters))
@@ -95,13 +95,13 @@ impl Counters {
 /// Instructions between two reports of progress.
 const SLICE: u64 = 1 << 24;
 
-/// Is told how a verification goes on.
+/// Receives the progress of a verification.
 pub trait Watch: Sync {
-    /// A stream has come so far.
+    /// A stream has made this progress.
     fn progress(&self, progress: Progress);
-    /// A process is replayed from here on; others may come in between on the same thread.
+    /// Replay of a process begins; others may begin and end in between on the same thread.
     fn begins(&self, _process: usize) {}
-    /// It was, says the same thread.
+    /// Replay of the process has ended, on the same thread.
     fn ends(&self, _process: usize) {}
 }
 
@@ -109,14 +109,14 @@ impl Watch for () {
     fn progress(&self, _: Progress) {}
 }
 
-/// So many forked processes may wait with a copy of their parent's state.
+/// Maximal number of forked processes that wait with a copy of their parent's state.
 const WAITING: usize = 8;
 
-/// Replays every stream of every process, several at once. A process that was forked off another
-/// goes on from that one's state at the fork. Processes of one program share its model and code.
+/// Replays every stream of every process, several in parallel. A process that was forked from another
+/// continues from that one's state at the fork. Processes of one program share its model and code.
 ///
 /// # Errors
-/// If no process can be loaded. That one cannot, or that replay diverged, is part of the report.
+/// If no process can be loaded. If only some cannot, or replay diverged, that is part of the report.
 pub fn verify(recording: &Recording, options: &Options, watch: &dyn Watch) -> Result<Vec<ProcessReport>> {
     let parents: Vec<Option<usize>> = recording
         .processes
@@ -135,8 +135,8 @@ pub fn verify(recording: &Recording, options: &Options, watch: &dyn Watch) -> Re
         outcomes: recording.processes.iter().map(|_| OnceLock::new()).collect(),
         parents,
     };
-    // Parents first, each with all that were forked from it. What is left then has a parent
-    // that did not come to the fork, or is its own ancestor in a damaged recording.
+    // Parents first, each with all processes forked from it. Each remaining process has a parent that did not
+    // reach the fork, or is its own ancestor in a damaged recording.
     let all = 0..recording.processes.len();
     all.clone()
         .into_par_iter()
@@ -155,18 +155,18 @@ struct Family<'a> {
     options: &'a Options,
     watch: &'a dyn Watch,
     library: Library,
-    /// How many forked processes wait to be replayed beside their parents.
+    /// Number of forked processes that wait to be replayed beside their parents.
     waiting: AtomicUsize,
-    /// Of each process the one it was forked from.
+    /// For each process the one from which it was forked.
     parents: Vec<Option<usize>>,
     outcomes: Vec<OnceLock<Result<ProcessReport>>>,
 }
 
-/// A process that goes on from a stream of its parent's.
+/// A process that continues a stream of its parent's.
 #[derive(Clone, Copy)]
 struct Child {
     process: usize,
-    /// Its own stream that does.
+    /// Its own stream that continues the parent's.
     stream: u32,
     /// Bytes of the parent's stream before the fork.
     position: u64,
@@ -201,7 +201,7 @@ impl Family<'_> {
     fn process(&self, number: usize, from: Option<(Machine<'_>, u32)>) {
         self.watch.begins(number);
         let outcome = self.replay(number, from);
-        // A process that is its own ancestor may have been here before.
+        // A process that is its own ancestor may already have an outcome.
         let _ = self.outcomes[number].set(outcome);
         self.watch.ends(number);
     }

@@ -1,9 +1,8 @@
-//! Who wrote it: the store in another thread that a load saw.
+//! Finds the writer of a value: the store in another thread that a load read.
 //!
-//! A `Load` event of a process with several threads names the stream that wrote
-//! the value. Events of all streams carry numbers from one sequence, so a store
-//! that stands behind an event later than the load is out of the question. Of
-//! the rest the last that wrote these bytes is taken.
+//! A `Load` event of a process with several threads names the stream that wrote the value. Events of all
+//! streams have numbers from one sequence, so a store after an event that is later than the load is excluded.
+//! Of the others, the last one that wrote these bytes is chosen.
 
 use crate::error::Result;
 use crate::image::Image;
@@ -14,7 +13,7 @@ use crate::tape::Stream;
 use recording::event::{Event, Position};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A load that saw what another stream wrote.
+/// A load that read what another stream wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     /// Number of the instruction in the reader's stream.
@@ -28,7 +27,7 @@ pub struct Read {
     pub seq: u64,
 }
 
-/// The store a load saw.
+/// The store that a load read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     pub stream: u32,
@@ -38,11 +37,11 @@ pub struct Write {
     pub site: u32,
     /// Sequence number of the last event before it.
     pub seq: u64,
-    /// It wrote exactly these bytes; if not, it is the last that wrote there.
+    /// It wrote exactly these bytes; otherwise it is the last store there.
     pub same: bool,
 }
 
-/// The loads of a stream that saw other streams' stores.
+/// The loads of a stream that read other streams' stores.
 ///
 /// # Errors
 /// As [`Machine::run`].
@@ -75,11 +74,9 @@ impl Observer for Reads {
     }
 }
 
-/// For each read of stream `reader` the store it saw, if it can be found. The
-/// recorder names the stream whose view of memory held the value, which is a
-/// guess where several do (everybody starts with zeros): if that stream never
-/// stored these bytes, the others are searched. Each stream is replayed at most
-/// twice.
+/// For each read of stream `reader` the store that it read, if one can be found. The recorder names the
+/// stream whose shadow contained the value, which is a guess if several do (all shadows start with zeros): if
+/// that stream never stored these bytes, the others are searched. Each stream is replayed at most twice.
 ///
 /// # Errors
 /// As [`Machine::run`].
@@ -113,7 +110,7 @@ pub fn writers(
     Ok(found)
 }
 
-/// Improves on what was found by the stores of one stream.
+/// Improves the results by the stores of one stream.
 fn search(
     image: &Image,
     (number, stream): (u32, &Stream),
@@ -159,7 +156,7 @@ struct Watch<'r> {
 
 impl Watch<'_> {
     fn wrote(&mut self, view: &View<'_>, address: u64, len: u64) {
-        // A long range is looked up from the side of what is watched.
+        // For a long range, iterating over the watched lines is cheaper.
         let mut hit: HashSet<usize> = HashSet::new();
         if len >> 4 > self.lines.len() as u64 {
             hit.extend(self.lines.values().flatten());
@@ -202,7 +199,7 @@ fn holds(memory: &Memory, r: &Read) -> bool {
 impl Observer for Watch<'_> {
     fn step(&mut self, view: &View<'_>, effect: Effect) {
         match effect {
-            // Most stores hit nothing that is watched.
+            // Most stores affect no watched line.
             Effect::Store { address, len } | Effect::Update { address, len, stored: true }
                 if lines(address, len.into()).any(|l| self.lines.contains_key(&l)) =>
             {

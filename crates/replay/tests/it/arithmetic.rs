@@ -1,4 +1,4 @@
-//! The inner loop's arithmetic, held against the plain one.
+//! Compares the inner loop's arithmetic with the plain one.
 
 use crate::common::{Builder, Events, c, r, sym};
 use program::inst::{BinOp, CastOp, FloatKind, FloatOp, FloatPred, Inst, IntPred, Operand, Pure, Ty};

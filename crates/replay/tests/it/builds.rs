@@ -1,4 +1,4 @@
-//! Models are found in binaries by the identity the recording names.
+//! Models are found in binaries by the identity that the recording names.
 
 use program::model::{Module, Symbol, SymbolKind};
 use replay::error::Error;

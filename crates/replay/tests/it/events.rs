@@ -1,4 +1,4 @@
-//! Each kind of event that feeds a replay, in a program made for it.
+//! Each kind of event that a replay consumes, in a program made for it.
 
 use crate::common::{Builder, Events, I32, I64, STACK, c, call, r, sym};
 use program::inst::{Arg, ArgTy, Call, Inst, Operand, RmwOp, Source, Ty};
@@ -129,7 +129,7 @@ fn structs_by_value_are_copied() {
     let bytes = 8u64.to_le_bytes();
     let stream = Events::default()
         .enter(0, 1, &[])
-        // The upper half was written by somebody else.
+        // Code outside wrote the upper half.
         .push(1, 4, Event::Patch { address: original + 8, bytes: &bytes })
         .end(3, 14)
         .stream();
@@ -137,7 +137,7 @@ fn structs_by_value_are_copied() {
     let word = |at| m.memory().peek_word(at, 8);
     assert_eq!((word(original), word(original + 8)), (9, 8));
     assert_eq!((word(copy), word(copy + 8)), (5, 8));
-    // From outside the copy comes with the first instruction.
+    // When called from outside, the copy comes with the first instruction.
     let whole = [1u8; 16];
     let copy = STACK - 32 + 16;
     let stream = Events::default()
@@ -256,7 +256,7 @@ fn values_that_only_the_recording_knows() {
     assert_eq!(m.memory().peek_word(0x5000, 8), 0);
     assert_eq!(m.memory().peek_word(OUT, 8), 0x5000);
     assert_eq!((m.counters().mispredicted, m.counters().checks), (1, 2));
-    // An address that was never told.
+    // An address that no event contains.
     let stream = Events::default()
         .enter(0, 0, &[])
         .push(1, 0, Event::Value { slots: Slots::Plain(&value) })
@@ -340,7 +340,7 @@ fn the_writer_of_a_value_is_found() {
     assert_eq!(find(15, 7), Some((3, true, 3)));
     assert_eq!(find(25, 2), Some((5, true, 5)));
     assert_eq!(find(15, 1), Some((0, true, 0)));
-    // Nobody wrote that; the last one before is the best guess.
+    // No store wrote that; the last one before is the best guess.
     assert_eq!(find(15, 99), Some((3, false, 3)));
 }
 

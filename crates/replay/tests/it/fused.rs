@@ -1,4 +1,4 @@
-//! The fast loop against the plain one, which runs when somebody watches.
+//! Compares the fast loop with the plain one, which runs when an observer needs all steps.
 
 use crate::common::{Builder, Events, I32, I64, c, call, r, sym};
 use program::inst::{BinOp, CastOp, Inst, IntPred, Operand, Ty};
@@ -9,11 +9,11 @@ use replay::machine::Machine;
 use replay::observer::{Effect, Null, Observer, View};
 use replay::tape::Stream;
 
-/// Has steps, so the plain loop shows them.
+/// Observes steps, so that the plain loop runs.
 struct Watching;
 impl Observer for Watching {}
 
-/// What loads, stores, calls and returns are told, by either loop.
+/// The loads, stores, calls and returns that either loop reports.
 #[derive(Default)]
 struct Told<const ALL: bool>(Vec<String>);
 
@@ -41,11 +41,11 @@ impl<const ALL: bool> Observer for Told<ALL> {
     }
 }
 
-/// Slots that generated instructions use; the counter of the loop follows.
+/// Number of slots that generated instructions use; the counter of the loop follows.
 const SLOTS: u32 = 16;
 
-/// An instruction: what, its operands, and whether it goes on with the result
-/// of the one before, in the next slot: the groups that are fused do.
+/// An instruction: its kind, its operands, and whether it uses the result of the previous one, in the next
+/// slot, as in the groups that are fused.
 type Draft = (u8, u8, u8, bool);
 
 fn body(drafts: &[Draft]) -> Vec<Inst> {
@@ -93,7 +93,7 @@ fn body(drafts: &[Draft]) -> Vec<Inst> {
     out
 }
 
-/// A loop of eight rounds with two ways through it, one with a call.
+/// A loop of eight iterations with two paths through it, one with a call.
 fn image(one: &[Draft], two: &[Draft], three: &[Draft]) -> Image {
     let data = SymbolKind::Data { size: 8, ty: None, line: 0, file: 0 };
     let mut b = Builder::new(&[
@@ -102,7 +102,7 @@ fn image(one: &[Draft], two: &[Draft], three: &[Draft]) -> Image {
         ("data", data, 0x60_0ff8),
     ]);
     let (i, next, more) = (SLOTS, SLOTS + 1, SLOTS + 2);
-    // The last result decides, so that it is fused with the branch.
+    // The last result is the condition, so that it is fused with the branch.
     let decide = |mut body: Vec<Inst>, then, otherwise| {
         let last = body.last().and_then(Inst::defines).map_or(0, |d| d.0);
         body.push(Inst::Branch { cond: r(last), then, otherwise });
@@ -162,7 +162,7 @@ fn drafts() -> impl Strategy<Value = Vec<Draft>> {
 fn stop(image: &Image, stream: &Stream, observer: &mut impl Observer, limit: u64) -> String {
     let mut m = Machine::new(image, stream);
     let stop = m.run(observer, limit);
-    // Not the scratch slot behind the function's own.
+    // Without the scratch slot after the function's own.
     let regs = m.view().map(|v| (v.index, v.regs[..v.code.slots as usize].to_vec()));
     let data = m.memory().peek_word(0x60_0ff8, 8);
     format!("{stop:?} {:?} {} {:#x} {regs:x?} {data:#x} {:?}", m.counters(), m.time(), m.sum(), m.frames())

@@ -1,4 +1,4 @@
-//! Replay of programs and recordings made by hand.
+//! Replay of hand-made programs and recordings.
 
 use crate::common::{Builder, Events, I32, I64, STACK, c, call, r, sym};
 use program::inst::{BinOp, Inst, IntPred};
@@ -168,8 +168,8 @@ fn calls() -> Image {
 fn calls_link_and_outside_code_calls_back() {
     let image = calls();
     let local = STACK - 32 + 8;
-    // main at 1; twice at 2, back at 3; mystery calls twice back (4) with a
-    // pointer of its own, returns at time 4; then 5; memset 6.
+    // main at 1; twice at 2, back at 3; mystery calls twice back (4) with a pointer of its own, returns at
+    // time 4; then 5; memset 6.
     let sum = [21, 0x1_0000_0007, 0x0101_0101].iter().sum();
     let patch = 500u32.to_le_bytes();
     let events = || {
@@ -191,13 +191,13 @@ fn calls_link_and_outside_code_calls_back() {
     assert_eq!((m.counters().mispredicted, m.counters().loads), (1, 3));
     assert_eq!(m.counters().checks, 2);
 
-    // Without the event the call cannot be told.
+    // Without the event the call cannot be replayed.
     let mut e = events();
     e.end(6, sum);
     let error = run(&image, &e).unwrap_err();
     let d = error.divergence().unwrap();
     assert!(d.expected.contains("a call to mystery"), "{d}");
-    // A result the recorder did not expect replaces the model's.
+    // A result that the recorder did not expect replaces the model's.
     let mut e = events();
     e.external(4, 6, &[0x1_0000_0007]).external(5, 8, &[OUT]).end(6, 21 + 0x1_0000_0007 + 7);
     run(&image, &e).unwrap();
@@ -214,7 +214,7 @@ fn a_crash_is_found_at_its_instruction() {
     let end = m.run(&mut Null, u64::MAX).unwrap();
     assert_eq!(end, Stop::Ended(End::Crash { signal: 11, address: 0, located: true }));
     assert_eq!((m.counters().instructions, m.view().unwrap().index), (0, 0));
-    // Any other address: not at this load, so it must be before the return.
+    // At any other address, the crash is not at this load, so it must be before the return.
     let mut e = Events::default();
     e.enter(0, 0, &[64]).push(0, 0, Event::Crash { signal: 11, address: 0, code: 1 });
     assert_eq!(run(&image, &e).unwrap().0, End::Crash { signal: 11, address: 0, located: false });
@@ -344,14 +344,14 @@ fn a_library_opened_twice_is_one_module() {
     let image = Image::new(std::collections::BTreeMap::from([(1, loaded.clone()), (2, loaded.clone())]));
     assert_eq!((image.canonical(1), image.canonical(2), image.canonical(9)), (1, 1, 9));
     assert_eq!(image.duplicates(), [(2, 0)]);
-    // The copy in the object in which the address lies is the one that runs, whichever was registered first.
+    // The copy in the object that contains the address is the one that runs, whichever was registered first.
     let at = loaded.addresses[0];
     let (mut library, mut program) = (loaded.clone(), loaded.clone());
     (library.base, program.base) = (at + 0x1000, at - 1);
     let image = Image::new(std::collections::BTreeMap::from([(1, library), (2, program)]));
     assert_eq!(image.duplicates(), [(1, 0)]);
     assert_eq!(image.function_at(at), image.function(2, 0));
-    // At other addresses it is another one.
+    // At other addresses it is a separate function.
     let mut moved = loaded.clone();
     moved.addresses[0] += 0x100;
     let image = Image::new(std::collections::BTreeMap::from([(1, loaded), (2, moved)]));

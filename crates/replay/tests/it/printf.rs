@@ -1,11 +1,11 @@
-//! Formatting, held against the C library's own `snprintf`.
+//! Compares formatting with the C library's own `snprintf`.
 
 use replay::format::{Arguments, format};
 use replay::memory::Memory;
 use std::fmt::Write as _;
 use std::process::Command;
 
-/// xorshift: the cases are always the same.
+/// xorshift, so that the cases are always the same.
 struct Random(u64);
 
 impl Random {

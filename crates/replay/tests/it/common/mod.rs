@@ -1,4 +1,4 @@
-//! Programs and recordings made by hand.
+//! Hand-made programs and recordings.
 
 use program::inst::{Arg, ArgTy, Call, Inst, Operand, Reg, Ty};
 use program::model::{Block, Function, Module, Param, Phi, Symbol, SymbolKind};
