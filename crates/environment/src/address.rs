@@ -1,10 +1,10 @@
-//! Socket addresses: bytes of the kernel's structures to text and back.
+//! Socket addresses: conversion between the kernel's structures and text.
 
 use nix::libc;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// `127.0.0.1:80`, `[::1]:80`, `unix:/path` or `unix:@name`; `None` for families that no
-/// program outside speaks.
+/// `127.0.0.1:80`, `[::1]:80`, `unix:/path` or `unix:@name`; `None` for families without peers outside of the
+/// run.
 pub fn text(bytes: &[u8]) -> Option<String> {
     let family = i32::from(u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?));
     let port = || Some(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?));
@@ -29,8 +29,7 @@ pub fn text(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// An address of this machine that is of the same family: a port of the loopback interface
-/// (0: any), or a path.
+/// An address of this machine in the same family: a port of the loopback interface (0: any), or a path.
 pub fn substitute(original: &[u8], port: u16, path: &str) -> Option<Vec<u8>> {
     let family = i32::from(u16::from_ne_bytes(original.get(..2)?.try_into().ok()?));
     let mut bytes = (family as u16).to_ne_bytes().to_vec();
@@ -43,7 +42,7 @@ pub fn substitute(original: &[u8], port: u16, path: &str) -> Option<Vec<u8>> {
         libc::AF_INET6 => {
             bytes.extend(port.to_be_bytes());
             bytes.extend([0; 4]);
-            // An IPv6 socket reaches a listener of IPv4 under a mapped address.
+            // An IPv6 socket connects to an IPv4 listener through a mapped address.
             bytes.extend(Ipv4Addr::LOCALHOST.to_ipv6_mapped().octets());
             bytes.extend([0; 4]);
         }

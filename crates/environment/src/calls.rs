@@ -1,11 +1,11 @@
-//! The system calls of x86-64 that are traced, and what is known of each.
+//! The system calls of x86-64 that are traced, and their properties.
 //!
-//! What a program learns through calls that are not here (sleeping, waiting, memory of its
-//! own, threads) is no part of a recording; those calls run at full speed.
+//! Information that a program obtains through other calls (sleeping, waiting, memory of its own, threads) is
+//! not part of a recording; those calls run at full speed.
 
 use nix::libc::{self, c_long};
 
-/// How long the memory is that a call writes.
+/// The length of the memory that a call writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
     Fixed(u32),
@@ -20,7 +20,7 @@ pub enum Length {
 /// Memory that a call writes: the argument that points to it, and its length.
 pub type Out = (u8, Length);
 
-/// What a call is about.
+/// The kind of a call, with the arguments that determine its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Opens the path of `path`; `flags` is the argument with the flags, if there is one.
@@ -29,7 +29,8 @@ pub enum Shape {
         path: u8,
         flags: Option<u8>,
     },
-    /// Asks about a path. `flags`: where `AT_EMPTY_PATH` may be, which asks about a descriptor.
+    /// Queries a path. `flags`: the argument that may contain `AT_EMPTY_PATH`, which makes it query a
+    /// descriptor.
     AskPath {
         dir: Option<u8>,
         path: u8,
@@ -41,19 +42,19 @@ pub enum Shape {
         dir: Option<u8>,
         path: u8,
     },
-    /// Changes it at two paths; the second is the one that is filed.
+    /// Changes the file system at two paths; the key is the second.
     Move {
         dir: Option<u8>,
         from: u8,
         to_dir: Option<u8>,
         to: u8,
     },
-    /// Makes a link `to` with a text that is no path of ours.
+    /// Creates a link `to`; its target is not resolved as a path.
     Link {
         to_dir: Option<u8>,
         to: u8,
     },
-    /// Asks about a descriptor.
+    /// Queries a descriptor.
     AskFile {
         detail: Option<u8>,
     },
@@ -67,15 +68,15 @@ pub enum Shape {
     },
     Seek,
     Map,
-    /// Makes a second descriptor; `to`: the argument with its number.
+    /// Creates a second descriptor; `to`: the argument with its number.
     Dup {
         to: Option<u8>,
     },
-    /// Makes two descriptors.
+    /// Creates two descriptors.
     Pair {
         at: u8,
     },
-    /// Makes a descriptor of the run's own.
+    /// Creates a descriptor that is internal to the run.
     Own,
     Exec {
         dir: Option<u8>,
@@ -107,7 +108,7 @@ pub enum Shape {
         which: u8,
         new: Option<u8>,
     },
-    /// Only the result counts, and only whether the kernel allows it.
+    /// Only the result matters, and only whether the kernel allows the call.
     Allowed,
 }
 
@@ -363,7 +364,7 @@ pub const KNOWN: &[Known] = &[
     known(libc::SYS_fallocate, "fallocate", Shape::Allowed, &[]),
 ];
 
-/// A place in [`KNOWN`] for each number, or none.
+/// The index in [`KNOWN`] for each number, or none.
 static INDEX: [u8; 512] = index();
 
 const fn index() -> [u8; 512] {
@@ -404,7 +405,7 @@ pub fn changes_view(number: c_long) -> bool {
     .contains(&number)
 }
 
-/// The name of a call, for people.
+/// The name of a call, for display.
 pub fn name(number: u32) -> String {
     find(i64::from(number)).map_or_else(|| format!("system call {number}"), |known| known.name.to_owned())
 }

@@ -1,7 +1,7 @@
-//! What may be guilty: things that are not the same there and here.
+//! Candidates for the cause: things that differ between the recorded run and this machine.
 //!
-//! The run here is compared with the record thing by thing, never call by call: the two runs
-//! part somewhere, and behind that nothing would line up.
+//! The run here is compared with the record by key, never call by call: the two runs diverge somewhere, and
+//! after that their calls would not correspond.
 
 use crate::calls::Shape;
 use crate::place::Places;
@@ -13,18 +13,18 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Things that are tried together.
+/// Keys that are tried together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     pub keys: Vec<KeyId>,
-    /// A directory, as named here, that is missing here.
+    /// A directory, by its name on this machine, that is missing here.
     pub directory: Option<Bytes>,
-    /// Both runs asked and got different answers; otherwise only the recorded one asked.
+    /// Both runs queried it and got different answers; otherwise only the recorded run queried it.
     pub observed: bool,
 }
 
-/// Adds the keys that no call has: variables, arguments, the directory, limits and the mask, where
-/// they differ. The record may then be indexed.
+/// Adds the keys that have no calls: variables, arguments, the directory, limits and the mask, where they
+/// differ. The record can be indexed afterwards.
 pub fn add_start_keys(record: &mut Record, here: &Start) -> usize {
     let there = &record.start;
     let mut keys = Vec::new();
@@ -33,7 +33,7 @@ pub fn add_start_keys(record: &mut Record, here: &Start) -> usize {
     };
     let names: BTreeSet<&Bytes> =
         there.variables.iter().chain(&here.variables).map(|(name, _)| name).collect();
-    // The shell sets `_` to whatever it runs.
+    // The shell sets `_` to the program that it runs.
     for name in names.into_iter().filter(|name| name.as_slice() != b"_") {
         if value(there, name) != value(here, name) {
             keys.push(Key::Variable(name.clone()));
@@ -61,7 +61,7 @@ pub fn add_start_keys(record: &mut Record, here: &Start) -> usize {
     keys.len()
 }
 
-/// What an answer says, without what is another on every machine.
+/// The content of an answer, without what differs on every machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     Error(i64),
@@ -89,7 +89,7 @@ pub fn said(record: &Record, call: &Call) -> Said {
             144 if i64::from(call.number) != libc::SYS_getdents64 => about(bytes, 24, 4, 28, 48, 88),
             256 if i64::from(call.number) == libc::SYS_statx => about(bytes, 28, 2, 20, 40, 112),
             _ if i64::from(call.number) == libc::SYS_getdents64 => Said::Names(names(bytes)),
-            // Free blocks of a file system change all the time; its type does not.
+            // The free blocks of a file system change constantly; its type does not.
             120 => Said::Bytes(bytes[..8].to_vec()),
             _ => Said::Bytes(bytes.to_vec()),
         },
@@ -110,7 +110,7 @@ fn about(bytes: &[u8], mode: usize, mode_length: usize, user: usize, size: usize
         u64::from_le_bytes(word)
     };
     let mode = number(mode, mode_length) as u32;
-    // How large a directory is says nothing, and when it changed says little.
+    // The size of a directory has no meaning, and its modification time little.
     let regular = mode & libc::S_IFMT == libc::S_IFREG;
     Said::About {
         mode,
@@ -135,12 +135,12 @@ pub fn names(bytes: &[u8]) -> BTreeSet<Bytes> {
     names
 }
 
-/// How the answers about one thing compare.
+/// Result of comparing the answers about one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Compared {
     Same,
     Different,
-    /// What both asked was answered alike, but the recorded run asked more.
+    /// The common queries were answered alike, but the recorded run made more.
     Unknown,
 }
 
@@ -161,7 +161,7 @@ fn compare(there: &There<'_>, id: KeyId, here: &There<'_>) -> Compared {
     let mut result = Compared::Same;
     for (question, answers) in &got {
         match wanted.remove(question) {
-            // Something failed here that was not even asked there.
+            // A query that was not made in the recorded run failed here.
             None if answers.iter().any(|said| matches!(said, Said::Error(_))) => return Compared::Different,
             None => {}
             Some(recorded) if recorded.iter().zip(answers).any(|(a, b)| a != b) => {
@@ -174,14 +174,14 @@ fn compare(there: &There<'_>, id: KeyId, here: &There<'_>) -> Compared {
     if wanted.is_empty() { result } else { Compared::Unknown }
 }
 
-/// The candidates in the order in which the recorded run met them; `started` keys of the start,
-/// which are the last that were added, come first.
+/// The candidates in the order in which the recorded run met them. Those for keys of the start (variables,
+/// arguments, limits, ...) come first.
 pub fn candidates(there: &There<'_>, here: &There<'_>, places: &Places) -> Vec<Candidate> {
     let (mut all, mut missing): (Vec<Candidate>, HashMap<Bytes, usize>) = (Vec::new(), HashMap::new());
     let mut ids: Vec<KeyId> = (0..there.record.keys.len() as u32).map(KeyId).collect();
     ids.retain(|id| !there.record.redacted.contains(id) && *there.record.key(*id) != Key::Internal);
     ids.sort_by_key(|id| (!of_start(there.record.key(*id)), there.first(*id), id.0));
-    // Another number of arguments is one difference.
+    // A different number of arguments is one difference.
     let count = |side: &There<'_>| side.record.start.arguments.len();
     let (other_number, mut arguments) = (count(there) != count(here), None);
     for id in ids {
@@ -226,7 +226,7 @@ pub fn candidates(there: &There<'_>, here: &There<'_>, places: &Places) -> Vec<C
     join_listings(there, places, all)
 }
 
-/// A listing that lacks only the name of another candidate depends on that one: the two are one.
+/// A listing that lacks only the name of another candidate depends on that one: the two become one.
 fn join_listings(there: &There<'_>, places: &Places, mut all: Vec<Candidate>) -> Vec<Candidate> {
     let path_of = |candidate: &Candidate| match (&candidate.directory, candidate.keys.first()) {
         (Some(directory), _) => Some(directory.clone()),
@@ -291,12 +291,12 @@ fn differs_at_start(there: &Start, here: &Start, key: &Key) -> bool {
     }
 }
 
-/// The recorded run found it, or could make it.
+/// The recorded run found the path, or could create it.
 fn existed(there: &There<'_>, id: KeyId) -> bool {
     there.calls(id).any(|call| call.result >= 0)
 }
 
-/// The topmost directory above a path that is not there, unless the run makes it itself.
+/// The topmost missing directory above a path, unless the run creates it itself.
 fn missing_ancestor(there: &There<'_>, path: &[u8], places: &Places) -> Option<Bytes> {
     let path = Path::new(OsStr::from_bytes(path));
     let above: Vec<&Path> = path.ancestors().skip(1).collect();

@@ -1,4 +1,4 @@
-//! Registers and memory of a thread as a call with a key, and back.
+//! Converts registers and memory of a thread to a call with a key, and back.
 
 use crate::address;
 use crate::calls::{Known, Length, Shape};
@@ -10,12 +10,12 @@ use crate::tracee::Tid;
 use nix::libc::{self, user_regs_struct};
 use std::io;
 
-/// Before the address of a peer that is reached by datagrams.
+/// Prefix of the address of a peer that is reached by datagrams.
 pub const DATAGRAMS: &str = "udp:";
-/// No more of one read is looked at.
+/// Maximal number of bytes of one read that are used.
 const MOST_READ: u64 = 64 << 20;
 
-/// What a call is about. `None`: nothing that concerns us.
+/// Decodes a call. `None`: the call is not recorded.
 pub fn understand(
     places: &Places,
     thread: &Thread,
@@ -104,7 +104,7 @@ pub fn understand(
         Shape::Send => {
             by_file(&mut entry);
             entry.address = thread.tid.read(arguments[4], (arguments[5] as usize).min(128));
-            // A socket with an address of its own answers others.
+            // A socket bound to an address of its own answers other programs.
             let is_bound = matches!(entry.key, Key::Local(_));
             entry.key = match address::text(&entry.address) {
                 Some(text) if !is_bound => peer(text, true),
@@ -138,7 +138,7 @@ pub fn understand(
     Some(entry)
 }
 
-/// A peer; what is reached by datagrams is another one than what is connected to.
+/// A peer; one reached by datagrams is distinct from one that is connected to.
 fn peer(address: String, datagrams: bool) -> Key {
     match datagrams && !address.starts_with("unix:") {
         true => Key::Peer(format!("{DATAGRAMS}{address}")),
@@ -170,7 +170,7 @@ pub fn outputs(tid: Tid, entry: &Entry, result: i64) -> Vec<(usize, Vec<u8>)> {
                 gather(tid, address, entry.arguments[2], true, result as u64)
             }
             (Shape::Receive { message: true }, _) => {
-                // In `struct msghdr` the vector comes third.
+                // The vector is the third field of `struct msghdr`.
                 let (vector, count) = (tid.word(address + 16), tid.word(address + 24));
                 gather(tid, vector.unwrap_or(0), count.unwrap_or(0), true, result as u64)
             }
@@ -182,7 +182,7 @@ pub fn outputs(tid: Tid, entry: &Entry, result: i64) -> Vec<(usize, Vec<u8>)> {
                 tid.read(address, length.min(4096) as usize)
             }
         };
-        // A question about a length with no memory to answer in has a result only.
+        // A query for a length, without a buffer for the answer, has only a result.
         let has_memory = !matches!(length, Length::Result) || entry.arguments.get(argument + 1) != Some(&0);
         if has_memory {
             all.push((argument, bytes));
@@ -223,7 +223,7 @@ pub fn set_argument(registers: &mut user_regs_struct, argument: usize, value: u6
     }
 }
 
-/// Turns the call that begins into one that maps a page for us.
+/// Turns the call that begins into one that maps a page for the tracer.
 pub fn map_scratch(thread: &mut Thread, before: user_regs_struct) -> io::Result<Next> {
     let mut registers = before;
     registers.orig_rax = libc::SYS_mmap as u64;
@@ -238,7 +238,7 @@ pub fn map_scratch(thread: &mut Thread, before: user_regs_struct) -> io::Result<
     Ok(Next::GoToExit)
 }
 
-/// Lets a call begin again: its instruction is two bytes long.
+/// Restarts a call: its instruction is two bytes long.
 pub fn begin_again(tid: Tid, before: user_regs_struct) -> io::Result<()> {
     let mut registers = before;
     registers.rip -= 2;
@@ -248,7 +248,7 @@ pub fn begin_again(tid: Tid, before: user_regs_struct) -> io::Result<()> {
 
 const SECOND: i128 = 1_000_000_000;
 
-/// Moves the time that a call gave by so many nanoseconds.
+/// Shifts the time that a call returned by `by` nanoseconds.
 pub fn shift_time(
     thread: &Thread,
     entry: &Entry,
@@ -282,7 +282,7 @@ pub fn shift_time(
     Ok(())
 }
 
-/// The time that a recorded call gave, in nanoseconds since 1970.
+/// The time that a recorded call returned, in nanoseconds since 1970.
 pub fn time(number: u32, result: i64, bytes: Option<&[u8]>) -> Option<i128> {
     let word = |at: usize| Some(i128::from(u64::from_le_bytes(bytes?.get(at..at + 8)?.try_into().ok()?)));
     match i64::from(number) {

@@ -1,9 +1,8 @@
-//! What is done at a traced call: understand it, answer it as it was answered there or let
-//! it run, note what came of it.
+//! Handles a traced call: decodes it, answers it from the record or lets it run, and records its result.
 //!
-//! The program sees only descriptors, process numbers and addresses of this machine. A result
-//! from there stands for a *thing* ([`Key`]), so the table of recorded to real numbers is the
-//! table of open files ([`crate::threads`]): it gives the thing for a number.
+//! The program sees only descriptors, process numbers and addresses of this machine. A recorded result
+//! represents a *thing* ([`Key`]), so the table from recorded to real numbers is the table of open files
+//! ([`crate::threads`]), which maps a number to its key.
 
 use crate::calls::{self, Known, Shape};
 use crate::decode::{self, begin_again, gather, map_scratch, outputs, set_argument, shift_time};
@@ -24,41 +23,40 @@ use xxhash_rust::xxh3::Xxh3;
 pub type Thread = AnyThread<Pending>;
 pub type Arguments = [u64; 6];
 
-/// No more of one read, mapping or program is kept.
+/// Maximal number of bytes of one read, mapping or program that are kept.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A call that was understood.
+/// A decoded call.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub known: &'static Known,
     pub arguments: Arguments,
     pub key: Key,
     pub detail: u64,
-    /// The argument with a path, and the path in absolute form.
+    /// Arguments with a path, and the path in absolute form.
     pub paths: Vec<(usize, Bytes)>,
-    /// The open file it works on.
+    /// The open file on which it operates.
     pub file: Option<Rc<RefCell<OpenFile>>>,
     pub address: Vec<u8>,
 }
 
-/// What happens to a call from there.
+/// How a call is handled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
     /// It runs.
     Execute,
-    /// It does not run; this is its result, and this its memory: argument and bytes.
+    /// It does not run; this is its result, and this the memory it writes: argument and bytes.
     Answer(i64, Vec<(usize, Vec<u8>)>),
-    /// It runs with other memory behind these arguments, and other values of these; `result` as in
-    /// `Overwrite`.
+    /// It runs with other memory for these arguments, and other values of these; `result` as in `Overwrite`.
     Rewrite {
         memory: Vec<(usize, Vec<u8>)>,
         values: Vec<(usize, u64)>,
         substitute: bool,
         result: Option<i64>,
     },
-    /// It runs, and then gets this result if one of the two is an error and the other is not.
+    /// It runs, and its result is replaced by this one if exactly one of the two is an error.
     Overwrite(i64),
-    /// It runs, and then the time is moved by so many nanoseconds.
+    /// It runs, and the time that it returns is shifted by this number of nanoseconds.
     Shift(i128),
 }
 
@@ -66,11 +64,11 @@ pub enum Plan {
 #[derive(Debug)]
 pub enum Pending {
     Call(Box<Entry>, Plan, user_regs_struct),
-    /// We make it map a page for us, then the call begins again.
+    /// The tracer makes the thread map a page for it, then the call is restarted.
     Scratch(user_regs_struct),
 }
 
-/// How a thread goes on.
+/// How a thread is resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     Go,
@@ -81,16 +79,16 @@ pub struct Engine<'r> {
     pub builder: Builder,
     pub places: Places,
     pub replay: Option<Replay<'r>>,
-    /// Of standard output.
+    /// Hash of standard output.
     output: Xxh3,
     pub output_bytes: u64,
-    /// Parts of files that are kept already, and files that the run has written to.
+    /// Parts of files that are already kept, and files to which the run has written.
     mapped: HashSet<(Key, u64, u64)>,
     written: HashSet<Key>,
     pub server: Server,
 }
 
-/// Lets the call that begins not run, with this result.
+/// Skips the call that begins, with this result.
 fn give(thread: &Thread, registers: &user_regs_struct, result: i64) -> std::io::Result<()> {
     let mut changed = *registers;
     changed.orig_rax = u64::MAX;
@@ -98,8 +96,8 @@ fn give(thread: &Thread, registers: &user_regs_struct, result: i64) -> std::io::
     thread.tid.set_registers(&changed)
 }
 
-/// Whether nobody wants to know what comes of a call: it is about something the run made itself, and leaves
-/// the table of open files as it is.
+/// Whether the result of a call is irrelevant: it concerns something that the run made itself, and leaves the
+/// table of open files unchanged.
 fn is_nothing(entry: &Entry) -> bool {
     entry.key == Key::Internal
         && matches!(
@@ -189,7 +187,7 @@ impl<'r> Engine<'r> {
         Ok(Next::GoToExit)
     }
 
-    /// Lets a call not run.
+    /// Skips a call and records it.
     fn skip(
         &mut self,
         thread: &mut Thread,
@@ -204,7 +202,7 @@ impl<'r> Engine<'r> {
         {
             file.borrow_mut().offset += result as u64;
         }
-        // That it was made is noted, so that the way of the run can be compared.
+        // The call is recorded, so that the order of calls of the run can be compared.
         let (key, number) = (self.builder.key(&entry.key), entry.known.number as u32);
         let (detail, writes) = (entry.detail, Vec::new());
         let call = Call { thread: thread.number, number, key, detail, result, offset: 0, writes };
@@ -227,7 +225,7 @@ impl<'r> Engine<'r> {
             Pending::Call(entry, plan, before) => (entry, plan, before),
         };
         let mut result = registers.rax as i64;
-        // The kernel begins these again after a signal.
+        // The kernel restarts these after a signal.
         if (-516..=-512).contains(&result) {
             return Ok(());
         }
@@ -236,7 +234,7 @@ impl<'r> Engine<'r> {
             Plan::Execute | Plan::Answer(..) => {}
             Plan::Rewrite { substitute: stand_in, result: wanted, .. } => {
                 substitute = stand_in;
-                // The program finds its arguments as it left them.
+                // Restores the program's argument registers.
                 if !matches!(entry.known.shape, Shape::Exec { .. }) || result < 0 {
                     registers = before;
                     result = wanted.filter(|wanted| (*wanted < 0) != (result < 0)).unwrap_or(result);
@@ -257,8 +255,8 @@ impl<'r> Engine<'r> {
         Ok(())
     }
 
-    /// The kernel's state after the call, and the call for the record. `served`: what it wrote, and of a call
-    /// that writes to a file what it read.
+    /// Updates the tracer's state after the call, and records the call. `served`: what it wrote, and for a
+    /// call that writes to a file what it read.
     fn note(
         &mut self,
         thread: &mut Thread,
@@ -301,8 +299,8 @@ impl<'r> Engine<'r> {
         self.keep_files(thread, entry, result, substitute);
         let boring = match shape {
             Shape::Dup { .. } | Shape::Pair { .. } | Shape::Own | Shape::Seek => true,
-            // Writing that works is what everybody expects. That it began is kept: what is read
-            // from then on is no part of the environment.
+            // A successful write is expected and not recorded. The first one is: what is read from then on is
+            // not part of the environment.
             Shape::Write { .. } if matches!(entry.key, Key::File(_)) => {
                 result >= 0 && !self.written.insert(entry.key.clone())
             }
@@ -322,7 +320,7 @@ impl<'r> Engine<'r> {
         self.builder.record.calls.push(call);
     }
 
-    /// Where in its file a call reads.
+    /// The offset in its file at which a call reads.
     fn offset(&self, entry: &Entry, shape: Shape, result: i64) -> u64 {
         let Some(file) = &entry.file else { return 0 };
         let mut file = file.borrow_mut();
@@ -342,7 +340,7 @@ impl<'r> Engine<'r> {
         }
     }
 
-    /// The table of open files and the working directory after the call.
+    /// Updates the table of open files and the working directory after the call.
     fn keep_files(&mut self, thread: &mut Thread, entry: &Entry, result: i64, substitute: bool) {
         if result < 0 && !(matches!(entry.known.shape, Shape::Connect) && result == -115) {
             return;
@@ -374,7 +372,7 @@ impl<'r> Engine<'r> {
                 set(result, OpenFile { datagrams, ..OpenFile::internal() });
             }
             Shape::Own | Shape::Accept => set(result, OpenFile::internal()),
-            // From now on it is this peer's answers that come in.
+            // From now on, the answers received are those of this peer.
             Shape::Send => {
                 if let Some(file) = &entry.file
                     && entry.key != Key::Internal
@@ -402,7 +400,7 @@ impl<'r> Engine<'r> {
         }
     }
 
-    /// The bytes of a file that a mapping shows.
+    /// The bytes of a file that a mapping contains.
     fn mapping(&mut self, pid: i32, entry: &Entry) -> Option<Vec<u8>> {
         let fd = entry.arguments[4] as i32;
         self.part(

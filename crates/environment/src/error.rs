@@ -1,4 +1,4 @@
-//! What can go wrong. Each kind fits after "failed to".
+//! The errors of this crate. Each kind fits after "failed to".
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub enum Error {
     #[error("run {program}: {reason}")]
     NotRun { program: String, reason: String },
-    /// The kernel or the container does not let us trace.
+    /// The kernel or the container does not permit tracing.
     #[error("trace system calls: {step} is not permitted here ({source})")]
     Forbidden { step: &'static str, source: io::Error },
     #[error("trace system calls: {step}: {source}")]

@@ -1,4 +1,4 @@
-//! The file a record is kept in; `docs/environment-format.md` describes it byte by byte.
+//! The file that stores a record; `docs/environment-format.md` describes it byte by byte.
 
 use crate::error::{Error, Result};
 use crate::record::Record;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"RLPSENV\0";
 pub const VERSION: u32 = 1;
-/// Magic, version, length and sum of what is packed.
+/// Magic, version, length and checksum of the packed content.
 const HEADER: usize = 8 + 4 + 8 + 8;
-/// No record unpacks to more, whatever its header says.
+/// Maximal unpacked size of a record, whatever its header claims.
 const MOST_BYTES: u64 = 4 << 30;
-/// Memory is taken for so much at once while unpacking.
+/// Memory is allocated in steps of this size while unpacking.
 const STEP: u64 = 16 << 20;
-/// Fast: a recorder must not keep its user waiting.
+/// Fast: the user waits for the recorder.
 const LEVEL: i32 = -3;
 
-/// The file in a directory that `record` was given.
+/// The record's file in the directory that `record` was given.
 pub fn path(directory: &Path) -> PathBuf {
     directory.join("environment.rec")
 }
@@ -26,7 +26,7 @@ pub fn write(directory: &Path, record: &Record) -> Result<()> {
     let failed = |source| Error::Write { path: path.clone(), source };
     std::fs::create_dir_all(directory).map_err(failed)?;
     let bytes = encode(record).map_err(failed)?;
-    // Whole or not at all.
+    // Written completely or not at all.
     let mut file = tempfile::NamedTempFile::new_in(directory).map_err(failed)?;
     std::io::Write::write_all(&mut file, &bytes).map_err(failed)?;
     file.persist(&path).map_err(|error| failed(error.error))?;
@@ -49,7 +49,7 @@ fn encode(record: &Record) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Any bytes give a record or a reason; memory is bounded by what the bytes unpack to.
+/// Any bytes give a record or a reason; memory is bounded by the unpacked size.
 pub fn decode(bytes: &[u8]) -> std::result::Result<Record, String> {
     if bytes.len() < HEADER || !bytes.starts_with(MAGIC) {
         return Err("not a record of an environment".to_owned());
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(decode(&encode(&record).unwrap()).unwrap_err(), "its content is damaged");
     }
 
-    /// Damage behind the sum, as somebody would make who wants to do harm.
+    /// Damage with a valid checksum, as an attacker would produce.
     fn resealed(mut plain: Vec<u8>, edits: &[(usize, u8)]) -> Vec<u8> {
         for (at, byte) in edits {
             let at = at % plain.len();

@@ -8,7 +8,7 @@
 //! …
 //! anything else → run
 //! ```
-//! The kernel remembers which numbers always run and does not even start the program for them.
+//! The kernel caches the numbers that always run and does not start the program for them.
 
 use crate::calls::KNOWN;
 use nix::libc::{self, sock_filter};
@@ -19,7 +19,7 @@ const ARCHITECTURE: u32 = 4;
 const X86_64: u32 = 0xc000_003e;
 
 const fn argument(index: u32) -> u32 {
-    // The low half; all that is looked at here is an int.
+    // The low half; every argument examined here is an int.
     16 + 8 * index
 }
 
@@ -39,7 +39,7 @@ fn give(action: u32) -> sock_filter {
     op(libc::BPF_RET | libc::BPF_K, 0, 0, action)
 }
 
-/// The requests of `ioctl` that ask what a terminal is.
+/// The requests of `ioctl` that query whether a descriptor is a terminal.
 pub const TERMINAL_REQUESTS: [(u32, u32); 2] = [(0x5401, 36), (0x5413, 8)];
 
 /// A call that is traced only if this argument has one of these values.
@@ -47,7 +47,7 @@ fn only_if(number: i64) -> Option<(u32, &'static [u32])> {
     match number {
         libc::SYS_ioctl => Some((1, &[TERMINAL_REQUESTS[0].0, TERMINAL_REQUESTS[1].0])),
         libc::SYS_fcntl => Some((1, &[libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32])),
-        // Real time, its coarse sister, and atomic time; others are no part of the environment.
+        // Real time, its coarse variant, and atomic time; other clocks are not part of the environment.
         libc::SYS_clock_gettime => Some((0, &[0, 5, 11])),
         _ => None,
     }
@@ -68,10 +68,10 @@ pub fn program() -> Vec<sock_filter> {
                 trace,
             ]);
         } else if known.number == libc::SYS_sendto {
-            // `send` has no address, and so none that has a length.
+            // `send` has no address, and so no length of one.
             code.extend([equal(number, 0, 4), load(argument(5)), equal(0, 0, 1), run, trace]);
         } else if let Some((index, values)) = only_if(known.number) {
-            // The number, the load, two operations a value, and the end.
+            // The number, the load, two operations for each value, and the end.
             code.push(equal(number, 0, 2 * values.len() as u8 + 2));
             code.push(load(argument(index)));
             for value in values {
@@ -90,7 +90,7 @@ pub fn program() -> Vec<sock_filter> {
 mod tests {
     use super::*;
 
-    /// What the kernel would do, for the operations that are used here.
+    /// Simulates the kernel for the operations that are used here.
     fn run(number: i64, architecture: u32, arguments: [u64; 6]) -> u32 {
         let code = program();
         let (mut at, mut loaded) = (0, 0);

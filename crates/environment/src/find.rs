@@ -1,4 +1,4 @@
-//! From "it passes there and fails here" to the difference that does it.
+//! From "it passes there and fails here" to the difference that decides.
 
 use crate::candidates::{self, Candidate};
 use crate::error::Result;
@@ -12,11 +12,11 @@ use crate::there::There;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// What a run is judged by.
+/// The criterion for a passing run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judge {
     Exit,
-    /// The exit status and what is written to standard output.
+    /// The exit status and the content of standard output.
     Output,
 }
 
@@ -32,35 +32,35 @@ impl Judge {
 pub struct Options {
     /// `None`: by the output only if the exit status is the same.
     pub judge: Option<Judge>,
-    /// A run that takes longer has failed.
+    /// A run that takes longer fails.
     pub limit: Duration,
 }
 
-/// One thing that is guilty.
+/// One decisive difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Culprit {
-    /// What kind of thing it is, in a word.
+    /// The kind of thing, in a word.
     pub kind: &'static str,
     /// Its name: a path, a variable, an address.
     pub name: String,
-    /// The call of the recorded run that met it first, counted from 1.
+    /// The first call of the recorded run about it, counted from 1.
     pub call: Option<usize>,
     pub there: String,
     pub here: String,
-    /// The lines of a file that matter.
+    /// The relevant lines of a file.
     pub lines: Vec<Line>,
     pub sentence: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// These things, as they were there, make the command pass; a run with only them showed it twice.
+    /// These things, as recorded, make the command pass; a run with only them showed it twice.
     Found(Vec<Culprit>),
     /// It passes here too.
     Passes,
-    /// Even with everything recorded it fails.
+    /// It fails even with everything as recorded.
     NotReplayed,
-    /// The same run passes one time and fails another.
+    /// The same run passes sometimes and fails sometimes.
     Flaky,
 }
 
@@ -70,14 +70,14 @@ pub struct Answer {
     pub judge: Judge,
     pub there: End,
     pub here: End,
-    /// Calls that were recorded.
+    /// Number of recorded calls.
     pub calls: usize,
     pub candidates: usize,
     pub runs: usize,
-    /// If nothing was found: the first call of the run with everything as recorded that was not
-    /// recorded, and its number.
+    /// If nothing was found: the first call of the run with everything as recorded that was not recorded, and
+    /// its number.
     pub parted: Option<(usize, String)>,
-    /// Differences, for when nothing was found: sentences.
+    /// If nothing was found: sentences about the differences.
     pub differences: Vec<String>,
     pub notes: Vec<String>,
 }
@@ -121,7 +121,7 @@ impl Lab<'_> {
                 }
                 Ok(self.judge.passes(&self.there.record.end, &run.end))
             }
-            // What cannot even be started there's way does not pass.
+            // A run that cannot even start with the recorded conditions does not pass.
             Err(crate::Error::NotRun { .. }) => Ok(false),
             Err(error) => Err(error),
         }
@@ -140,8 +140,8 @@ impl Lab<'_> {
     }
 }
 
-/// Finds what makes a command fail here that was recorded where it passes. `progress` is told what
-/// is being done.
+/// Finds what makes a command fail here that was recorded where it passes. `progress` receives a description
+/// of each step.
 pub fn find(
     mut record: Record,
     command: &Command,
@@ -211,7 +211,7 @@ fn search(lab: &mut Lab<'_>, teller: &tell::Teller<'_>, progress: &mut dyn FnMut
     let found = search::culprits(universe.len(), |set| lab.test(&pick(set)))?;
     let found = pick(&found);
     progress("repeating the verdict");
-    // Both verdicts once more: with nothing as there, and with only what was found.
+    // Confirm both verdicts: nothing as recorded fails, and only what was found passes.
     let chosen = lab.chosen(&found);
     if lab.passes(&Chosen::default())? || !lab.passes(&chosen)? {
         return Ok(Verdict::Flaky);
@@ -228,8 +228,8 @@ fn search(lab: &mut Lab<'_>, teller: &tell::Teller<'_>, progress: &mut dyn FnMut
     Ok(Verdict::Found(culprits))
 }
 
-/// Where the first thread of a run leaves the recorded way: the number of the recorded call, and
-/// the call that was made instead.
+/// Where the first thread of a run diverges from the record: the number of the recorded call, and the call
+/// that was made instead.
 fn parted(there: &Record, run: &Record) -> Option<(usize, String)> {
     let first = |record: &Record| -> Vec<usize> {
         (0..record.calls.len()).filter(|at| record.calls[*at].thread == 0).collect()
@@ -250,8 +250,9 @@ fn parted(there: &Record, run: &Record) -> Option<(usize, String)> {
     None
 }
 
-/// The candidates with which the command passes: all of them, or, if that leads it astray, those
-/// that were seen to differ, or those of its start.
+/// The candidates with which the command passes: all of them; or, if it fails with all, those with observed
+/// differences; or, if it fails with these too, those of them other than clock, randomness and memory
+/// statistics.
 fn universe(lab: &mut Lab<'_>, progress: &mut dyn FnMut(&str)) -> Result<Option<Vec<usize>>> {
     progress("running it with everything as recorded");
     let all: Vec<usize> = (0..lab.candidates.len()).collect();

@@ -1,31 +1,30 @@
-//! What a program sees of its surroundings: recorded where it passes, tried where it fails.
+//! The environment of a program: recorded where the program passes, tried where it fails.
 //!
-//! The same program passes there and fails here. A record holds its system calls with their
-//! results, filed under the *things* they ask about ([`record::Key`]): a path, a variable, a
-//! limit, an address, the clock. Here the program is run again with some things as they were
-//! there, until the few are known with which it passes. After Qi Dawei's thesis (National
-//! University of Singapore 2013, section 7.2); `docs/decisions/0030-ptrace-with-seccomp.md` says
-//! what is different and why.
+//! The same program passes on one machine (*there*) and fails on this one (*here*). A record contains its
+//! system calls with their results, by the *things* that they query ([`record::Key`]): a path, a variable, a
+//! limit, an address, the clock. Here the program is run again with some things as recorded, until the few
+//! with which it passes are known. After Qi Dawei's thesis (National University of Singapore 2013, section
+//! 7.2); `docs/decisions/0030-ptrace-with-seccomp.md` describes what is different and why.
 //!
 //! # What lives here
 //! * `calls`, `filter`: the system calls that matter, and the seccomp program that stops for them;
-//! * `tracee`, `spawn`, `trace`: a stopped thread, a command that is traced from its first
-//!   instruction, and the loop that attends to all its threads and processes;
-//! * `threads`, `decode`, `engine`, `serve`: open files and directories, what a call is about, what is
-//!   done at its entry and exit, and which calls the tracer makes in the thread's place;
-//! * [`record`], [`file`], `place`: what is kept, and the portable file it is kept in;
-//! * `there`, `replay`, `peers`: a record that answers questions, and stand-ins for files and peers;
+//! * `tracee`, `spawn`, `trace`: a stopped thread, a command that is traced from its first instruction, and
+//!   the loop that handles the stops of all its threads and processes;
+//! * `threads`, `decode`, `engine`, `serve`: open files and directories, decoding a call, handling its entry
+//!   and exit, and which calls the tracer makes in the thread's place;
+//! * [`record`], [`file`], `place`: what is recorded, and the portable file that stores it;
+//! * `there`, `replay`, `peers`: an index of a record by query, and stand-ins for files and peers;
 //! * [`candidates`], [`search`], [`mod@find`], [`narrow`]: what differs, and which of it decides;
-//! * [`tell`], [`words`], [`secrets`]: in words; and what should not leave the machine.
+//! * [`tell`], [`words`], [`secrets`]: sentences about differences; and what should not leave the machine.
 //!
 //! # What must not be known here
-//! Terminals, the environment of this process, the other crates. Nothing that is kept or compared
-//! is a descriptor, a process number or an address.
+//! Terminals, the environment of this process, the other crates. Nothing that is kept or compared is a
+//! descriptor, a process number or an address.
 //!
 //! # Limits
-//! x86-64 only. 32-bit programs, `io_uring` and what passes between processes of the run itself
-//! are not recorded. Threads are followed, but not made to interleave as they did there: answers
-//! belong to things, so that mostly this does not matter, and the verdict is repeated.
+//! x86-64 only. 32-bit programs, `io_uring` and data that passes between processes of the run itself are not
+//! recorded. Threads are followed, but not made to interleave as in the recorded run: answers belong to
+//! things, so that this rarely matters, and the verdict is confirmed by a second run.
 //!
 //! # Example
 //! ```no_run

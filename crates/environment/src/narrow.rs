@@ -1,4 +1,4 @@
-//! Inside a guilty file: which of its lines matter.
+//! Narrows a decisive file to the lines that matter.
 
 use crate::candidates::Candidate;
 use crate::error::Result;
@@ -12,21 +12,21 @@ use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Lines that differ. An empty list on one side: they are not there.
+/// Lines that differ. An empty list on one side: that side lacks them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Numbers of the first line, from 1.
+    /// Number of the first line on each side, from 1.
     pub there_at: usize,
     pub here_at: usize,
     pub there: Vec<String>,
     pub here: Vec<String>,
 }
 
-/// Files with more differences are not cut.
+/// Files with more differences are not narrowed.
 const MOST_HUNKS: usize = 4096;
 
-/// The lines of a candidate's file, or the elements of a variable that is a list, that have to be as
-/// there for the command to pass.
+/// The lines of a candidate's file, or the elements of a variable that is a list, that must be as recorded
+/// for the command to pass.
 pub fn lines(
     there: &There<'_>,
     candidate: &Candidate,
@@ -60,7 +60,7 @@ pub fn lines(
     Ok(few.into_iter().map(|at| cut.line(at)).collect())
 }
 
-/// What is cut: the text there, the text here, and what stands between its parts.
+/// The two texts: the recorded one, the one here, and the separator of their parts.
 struct Texts {
     old: String,
     new: String,
@@ -77,7 +77,7 @@ fn of_file(there: &There<'_>, id: KeyId, path: &[u8]) -> Option<Texts> {
     Some(Texts { old: String::from_utf8(old).ok()?, new: String::from_utf8(new).ok()?, separator: '\n' })
 }
 
-/// A variable that is a list of directories, as `PATH` is, an element a line.
+/// A variable that is a list of directories, such as `PATH`, one element per line.
 fn of_list(there: &Start, here: &Start, name: &[u8]) -> Option<Texts> {
     let lines = |start: &Start| -> Option<String> {
         let (_, value) = start.variables.iter().find(|(n, _)| n == name)?;
@@ -90,7 +90,7 @@ fn of_list(there: &Start, here: &Start, name: &[u8]) -> Option<Texts> {
     (list(&texts.old) && list(&texts.new) && texts.old.lines().count() > 1).then_some(texts)
 }
 
-/// The text here, and the places where the text there differs.
+/// The text here, and the hunks in which the recorded text differs.
 struct Cut<'t> {
     here: Vec<&'t str>,
     there: Vec<&'t str>,
@@ -105,7 +105,7 @@ impl<'t> Cut<'t> {
         let mut hunks = Vec::new();
         for hunk in diff.hunks() {
             let (before, after) = (range(hunk.before), range(hunk.after));
-            // Lines that only changed, or only are there, are cut one by one.
+            // Lines that only changed, or exist only in the recorded text, are separate hunks.
             if before.len() == after.len() {
                 hunks.extend(before.zip(after).map(|(b, a)| (b..b + 1, a..a + 1)));
             } else if before.is_empty() {
@@ -124,7 +124,7 @@ impl<'t> Cut<'t> {
         }
     }
 
-    /// The text here with some places as there.
+    /// The text here with some hunks as recorded.
     fn with(&self, set: &[usize]) -> String {
         let (mut text, mut at) = (String::new(), 0);
         for hunk in set {

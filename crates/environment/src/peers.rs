@@ -1,8 +1,8 @@
-//! Stand-ins for peers: listeners on the loopback interface that say what was received there.
+//! Stand-ins for peers: listeners on the loopback interface that send what the recorded run received.
 //!
-//! Whoever connects gets all the recorded bytes and then the end of the stream. What it sends
-//! is read and thrown away. A peer that is reached by datagrams answers each with the next recorded
-//! one; those that nobody asked for follow when no more questions come.
+//! Each connection gets all the recorded bytes and then the end of the stream. What the program sends is read
+//! and discarded. A peer that is reached by datagrams answers each with the next recorded one; recorded
+//! datagrams that answer none follow when no more arrive.
 
 use crate::record::KeyId;
 use std::collections::HashMap;
@@ -18,14 +18,14 @@ use std::time::Duration;
 pub struct Peers {
     ports: HashMap<KeyId, u16>,
     paths: HashMap<KeyId, PathBuf>,
-    /// Ports for datagrams, and whether their threads are to end.
+    /// Ports for datagrams, and flags that end their threads.
     datagrams: HashMap<KeyId, (u16, Arc<AtomicBool>)>,
 }
 
-/// How long a peer waits for a question before it sends what nobody asked for.
+/// How long a peer waits for a datagram before it sends the unsolicited ones.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// Nobody listens any longer: a connection of our own ends each wait for one.
+/// Ends all listeners: a connection from this process ends each one that waits.
 impl Drop for Peers {
     fn drop(&mut self) {
         for port in self.ports.values() {
@@ -47,18 +47,18 @@ fn drain(mut stream: impl Read) {
 }
 
 impl Peers {
-    /// The port of a peer that says these bytes.
+    /// The port of a peer that sends these bytes.
     pub fn port(&mut self, id: KeyId, bytes: Vec<u8>) -> std::io::Result<u16> {
         if let Some(port) = self.ports.get(&id) {
             return Ok(*port);
         }
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let port = listener.local_addr()?.port();
-        // One conversation, then the thread ends.
+        // One connection, then the thread ends.
         std::thread::spawn(move || {
             if let Ok((mut stream, _)) = listener.accept() {
                 let mut first = [0; 4096];
-                // Most peers speak when they are spoken to.
+                // Most peers send only after they have received something.
                 let _ = stream.set_read_timeout(Some(std::time::Duration::from_millis(200)));
                 let _ = stream.read(&mut first);
                 let _ = stream.set_read_timeout(None);
@@ -98,7 +98,7 @@ impl Peers {
         Ok(port)
     }
 
-    /// The same at a path.
+    /// The same, listening at a path.
     pub fn unix(&mut self, id: KeyId, path: &Path, bytes: Vec<u8>) -> std::io::Result<()> {
         if self.paths.contains_key(&id) {
             return Ok(());

@@ -1,14 +1,14 @@
 //! Names of files that mean the same on another machine.
 //!
-//! What lies in the working directory begins with `./`, what lies in the home directory with
-//! `~/`, and the process's own folder in `/proc` is `/proc/self`. Everything else is absolute.
+//! Paths in the working directory begin with `./`, paths in the home directory with `~/`, and the process's
+//! own folder in `/proc` is `/proc/self`. Everything else is absolute.
 
 use crate::record::Bytes;
 
-/// The directories that have another name there than here.
+/// The directories whose names differ between machines.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    /// Longer ones first.
+    /// Sorted by decreasing length.
     marks: Vec<(Bytes, Bytes)>,
 }
 
@@ -39,7 +39,7 @@ impl Places {
         path.to_vec()
     }
 
-    /// The path here of a portable form.
+    /// The path on this machine of a portable form.
     pub fn here(&self, portable: &[u8]) -> Bytes {
         for (prefix, mark) in &self.marks {
             if let Some(rest) = portable.strip_prefix(mark.as_slice())
@@ -52,8 +52,8 @@ impl Places {
     }
 }
 
-/// `path` seen from `base`, without `.`, `..` and doubled slashes. Symbolic links are not
-/// looked at: a name is what the program says.
+/// `path` relative to `base`, without `.`, `..` and doubled slashes. Symbolic links are not resolved: a name
+/// is what the program passes.
 pub fn absolute(base: &[u8], path: &[u8]) -> Bytes {
     match path.first() {
         Some(b'/') => clean(path),

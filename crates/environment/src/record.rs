@@ -1,13 +1,13 @@
-//! What is known of a run: how it was started, its system calls, how it ended.
+//! The record of a run: how it was started, its system calls, how it ended.
 //!
-//! Nothing here is an address, a descriptor or a process number: a call is filed under a
-//! [`Key`], the thing outside the program that it asks about. Results are descriptors in
-//! the kernel's words, but nobody compares those.
+//! Nothing here is an address, a descriptor or a process number: the [`Key`] of a call is the thing outside
+//! the program that it queries. Results may be descriptors in the kernel's numbering, but those are never
+//! compared.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Bytes as the kernel has them: paths and variables need not be text.
+/// Bytes as the kernel has them: paths and variables need not be UTF-8.
 pub type Bytes = Vec<u8>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,9 +31,9 @@ pub enum Key {
     Mask,
     /// A path, in the portable form of [`crate::place`].
     File(Bytes),
-    /// Standard input, output or error, or another descriptor the program was started with.
+    /// Standard input, output or error, or another descriptor with which the program was started.
     Stream(u32),
-    /// Somebody connected to.
+    /// A peer that the program connected to.
     Peer(String),
     /// An address that was bound.
     Local(String),
@@ -46,24 +46,24 @@ pub enum Key {
     /// User and group numbers.
     Identity,
     Processors,
-    /// What a system call says of the kernel itself, by number.
+    /// Information of the kernel about itself, by the number of the system call.
     Other(u32),
-    /// Something the run made itself, such as a pipe.
+    /// Something that the run made itself, such as a pipe.
     Internal,
 }
 
-/// One system call that ended.
+/// One completed system call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
     /// Threads are numbered in the order they appear.
     pub thread: u32,
     pub number: u32,
     pub key: KeyId,
-    /// The argument that tells questions about one key apart: flags, a request, a mode.
+    /// The argument that distinguishes queries of one key: flags, a request, a mode.
     pub detail: u64,
-    /// What the program got; errors are negative.
+    /// The result that the program got; errors are negative.
     pub result: i64,
-    /// Where in the file the bytes come from.
+    /// The offset of the bytes in the file.
     pub offset: u64,
     pub writes: Vec<Write>,
 }
@@ -94,10 +94,10 @@ pub struct Start {
 /// How a run ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// As a shell has it: 128 + N after signal N.
+    /// As reported by a shell: 128 + N after signal N.
     pub status: u8,
     pub timed_out: bool,
-    /// Of what was written to standard output.
+    /// Hash of standard output.
     pub output: u64,
     pub output_bytes: u64,
     pub milliseconds: u64,
@@ -111,14 +111,14 @@ pub struct Record {
     pub calls: Vec<Call>,
     #[serde(with = "whole")]
     pub blobs: Vec<Bytes>,
-    /// Keys whose bytes were taken out.
+    /// Keys whose bytes were redacted.
     pub redacted: Vec<KeyId>,
     /// What could not be recorded.
     pub notes: Vec<String>,
 }
 
-/// Bytes as one piece: element by element, as `serde` does it by itself, a record of some megabytes takes
-/// longer to write than to make. What is written is the same.
+/// Serialises bytes as one piece: element by element, as `serde` does by default, a record of some megabytes
+/// takes longer to write than to make. The output is the same.
 mod whole {
     use super::Bytes;
     use serde::de::{Deserialize, Deserializer, Error, Visitor};
@@ -184,7 +184,7 @@ impl Record {
         calls
     }
 
-    /// Every number in it points to something. A record that was read is sound.
+    /// Whether every index in it is in range. A record that was read is sound.
     pub fn is_sound(&self) -> bool {
         let (keys, blobs) = (self.keys.len(), self.blobs.len());
         self.calls.iter().all(|call| {
@@ -193,7 +193,7 @@ impl Record {
     }
 }
 
-/// Fills a [`Record`], keeping equal keys and equal bytes once.
+/// Builds a [`Record`]; interns keys and blobs.
 #[derive(Debug, Default)]
 pub struct Builder {
     pub record: Record,

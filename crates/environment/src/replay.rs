@@ -1,17 +1,17 @@
-//! Semi-replay: chosen things are as they were there, everything else is as it is here.
+//! Semi-replay: chosen things are as recorded, everything else is as it is here.
 //!
-//! For each call about a chosen thing one of three is done, after *Semi-replay* of Qi Dawei's
-//! thesis (section 7.2):
+//! Each call about a chosen thing is handled in one of three modes, after *Semi-replay* of Qi Dawei's thesis
+//! (section 7.2):
 //!
-//! * **replay** (the recorded result, the call does not run) where no later call needs what the
-//!   kernel would have kept: questions about paths, the machine, the user;
-//! * **execute and overwrite** where later calls depend on it: opening, binding, connecting,
-//!   making directories. The call runs, on a stand-in where it would fail or find other bytes
-//!   here, so that descriptors are real and everything done with them works;
+//! * **replay** (the recorded result, the call does not run) where no later call needs the kernel's state:
+//!   queries about paths, the machine, the user;
+//! * **execute and overwrite** where later calls depend on it: opening, binding, connecting, making
+//!   directories. The call runs, on a stand-in where it would fail or find other bytes here, so that
+//!   descriptors are real and every operation on them works;
 //! * **execute** for all the rest.
 //!
-//! Dependence goes through descriptors, which lead to their thing, and through paths: the
-//! stand-in of a path is found by every later call that names it or something beneath it.
+//! Dependences go through descriptors, which lead to their thing, and through paths: every later call that
+//! names a path or something beneath it uses the path's stand-in.
 
 use crate::address;
 use crate::calls::Shape;
@@ -28,27 +28,27 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// No more than this is written for a stand-in.
+/// Maximal size of a stand-in.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// What is to be as it was there.
+/// The things that must be as recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     pub keys: HashSet<KeyId>,
-    /// Directories (as named here) that are missing here, with everything in them.
+    /// Directories (by their names here) that are missing here, with everything in them.
     pub directories: Vec<Bytes>,
-    /// Other bytes for a file than those recorded.
+    /// Contents that replace the recorded bytes of files.
     pub contents: HashMap<KeyId, Vec<u8>>,
 }
 
 pub struct Replay<'r> {
     there: &'r There<'r>,
     chosen: &'r Chosen,
-    /// A directory for stand-ins, of this run only. They lie in it as in the root.
+    /// A directory for stand-ins, for this run only, in which they have the same paths as in the root.
     stand_ins: PathBuf,
     /// Paths that have a stand-in.
     redirected: HashSet<Bytes>,
-    /// Paths that the run itself has changed: what was recorded of them is history.
+    /// Paths that the run itself has changed: their recorded state is outdated.
     changed: HashSet<Bytes>,
     asked: HashMap<(KeyId, u32, u64), usize>,
     opened: HashMap<KeyId, usize>,
@@ -73,7 +73,7 @@ impl<'r> Replay<'r> {
             unknown: Vec::new(),
         };
         for directory in &chosen.directories {
-            // One that cannot be made fails the run that needs it.
+            // If this fails, the run that needs the directory fails.
             let _ = std::fs::create_dir_all(replay.stand_in(directory));
             replay.redirected.insert(directory.clone());
         }
@@ -85,8 +85,8 @@ impl<'r> Replay<'r> {
         replay
     }
 
-    /// Makes the directories above something that was there, in a directory that is missing here, down
-    /// to the first that the run makes itself.
+    /// Creates the directories above a recorded path, inside a directory that is missing here, down to the
+    /// first that the run creates itself.
     fn make_above(&self, id: KeyId, path: &[u8], places: &Places) {
         let inside = |dir: &&Path| self.has_stand_in(dir.as_os_str().as_bytes());
         let existed = self.there.calls(id).any(|call| call.result >= 0);
@@ -107,7 +107,7 @@ impl<'r> Replay<'r> {
         self.stand_ins.join(OsStr::from_bytes(path.strip_prefix(b"/").unwrap_or(path)))
     }
 
-    /// What is done with a call.
+    /// How a call is handled.
     pub fn plan(&mut self, entry: &Entry) -> Plan {
         let id = self.there.id(&entry.key).filter(|id| self.chosen.keys.contains(id));
         let plan = match id {
@@ -142,7 +142,7 @@ impl<'r> Replay<'r> {
                 .any(|dir| path.strip_prefix(dir.as_slice()).is_some_and(|rest| rest.first() == Some(&b'/')))
     }
 
-    /// The stand-in's name as the kernel wants it.
+    /// The stand-in's name, terminated for the kernel.
     fn text(&self, path: &[u8]) -> Vec<u8> {
         let mut text = self.stand_in(path).into_os_string().into_vec();
         text.push(0);
@@ -182,7 +182,7 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// The recorded call that answers the same question.
+    /// The recorded call that answers the same query.
     fn recorded(&mut self, id: KeyId, entry: &Entry) -> Option<&'r Call> {
         let number = entry.known.number as u32;
         let times = self.asked.entry((id, number, entry.detail)).or_default();
@@ -268,7 +268,7 @@ impl<'r> Replay<'r> {
         Plan::Execute
     }
 
-    /// Makes the file as it was there. False: the real one will do.
+    /// Creates the recorded file as a stand-in. False: the real one suffices.
     fn write_stand_in(&self, id: KeyId, path: &[u8], flags: u64, real: &Path) -> bool {
         let content = self.there.content(id);
         let given = self.chosen.contents.get(&id);
@@ -283,7 +283,7 @@ impl<'r> Replay<'r> {
         let creates = flags & libc::O_CREAT as u64 != 0;
         if known || !creates {
             let bytes = given.cloned().unwrap_or_else(|| content.bytes(MOST_BYTES));
-            // A stand-in that cannot be written shows as a run that fails.
+            // If a stand-in cannot be written, the run fails.
             let _ = std::fs::write(&place, bytes);
         }
         true
@@ -314,7 +314,7 @@ impl<'r> Replay<'r> {
         Plan::Execute
     }
 
-    /// The clock goes on from where it stood there.
+    /// The clock starts at the first recorded time.
     fn clock(&mut self, id: KeyId) -> Plan {
         let first = || {
             let call = self.there.calls(id).next()?;
@@ -387,16 +387,16 @@ fn rewrite_address(entry: &Entry, port: u16, path: &str) -> Plan {
     }
 }
 
-/// What a call to write gives when it works.
+/// The result of a successful write.
 fn write_length(entry: &Entry) -> i64 {
     match entry.known.shape {
         Shape::Write { vector: false } => entry.arguments[2] as i64,
-        // The lengths are in the program's memory; one byte makes it come again.
+        // The lengths are in the program's memory; after one byte the program writes again.
         _ => 1,
     }
 }
 
-/// Whether this process may open the file like that; the command runs with our rights.
+/// Whether this process may open the file with these flags; the command runs with the same rights.
 fn may_open(path: &Path, flags: u64) -> bool {
     use nix::unistd::{AccessFlags, access};
     let mode = match flags as i32 & libc::O_ACCMODE {

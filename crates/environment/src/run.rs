@@ -1,4 +1,4 @@
-//! Runs from the outside: a command with its surroundings, recorded or semi-replayed.
+//! Runs of a command in its environment, recorded or semi-replayed.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -15,14 +15,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A command and the surroundings the caller has for it. Nothing is taken from elsewhere.
+/// A command and the environment that the caller gives it. Nothing else is used.
 #[derive(Clone, Debug, Default)]
 pub struct Command {
     pub arguments: Vec<Bytes>,
     pub variables: Vec<(Bytes, Bytes)>,
     pub directory: PathBuf,
     pub streams: [Stream; 3],
-    /// Number, soft and hard limit, where they are not those of this process.
+    /// Number, soft and hard limit, where they differ from those of this process.
     pub limits: Vec<(u32, u64, u64)>,
 }
 
@@ -41,7 +41,7 @@ pub const LIMITS: [(u32, &str, &str); 11] = [
     (libc::RLIMIT_MSGQUEUE, "message queues", "-q"),
 ];
 
-/// How a command would be started here.
+/// The start state that a command would have here.
 pub fn start(command: &Command) -> Start {
     use nix::sys::resource::{Resource, getrlimit};
     const RESOURCES: [Resource; 11] = [
@@ -82,14 +82,14 @@ pub fn start(command: &Command) -> Start {
     }
 }
 
-/// The file creation mask, which can be read without setting it only here.
+/// The file creation mask; read from `/proc`, because the system call returns it only by setting it.
 fn mask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
     line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
 }
 
-/// Whether a hard limit may be raised: who is root need not be allowed to, as in a container.
+/// Whether a hard limit may be raised: even root may lack the capability, as in a container.
 fn may_raise_limits() -> bool {
     const SYS_RESOURCE: u64 = 24;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -124,14 +124,14 @@ fn home(variables: &[(Bytes, Bytes)]) -> Option<&[u8]> {
     variables.iter().find(|(name, _)| name == b"HOME").map(|(_, value)| value.as_slice())
 }
 
-/// The places of a run here of something that may have been recorded elsewhere.
+/// The path mapping for a run here of something that may have been recorded elsewhere.
 pub fn places(directory: &[u8], here: &Start, there: Option<&Start>) -> Places {
     let homes: Vec<&[u8]> =
         home(&here.variables).into_iter().chain(there.and_then(|start| home(&start.variables))).collect();
     Places::new(directory, &homes)
 }
 
-/// Runs a command and records what it sees. `limit`: after so long it is killed.
+/// Runs a command and records its environment. `limit`: the time after which it is killed.
 pub fn record(command: &Command, limit: Option<Duration>) -> Result<Record> {
     let start = start(command);
     let places = places(&start.directory, &start, None);
@@ -153,7 +153,7 @@ pub fn record(command: &Command, limit: Option<Duration>) -> Result<Record> {
     Ok(record)
 }
 
-/// One run here with some things as they were there.
+/// One run here with the chosen things as recorded.
 pub fn semi_replay(
     command: &Command,
     here: &Start,

@@ -1,13 +1,13 @@
-//! The search for the few candidates that decide, over tests that are expensive.
+//! The search for the few candidates that decide, with expensive tests.
 //!
-//! With all candidates as they were there the test passes, with none of them it fails. Only
-//! prefixes are tried first: candidates are in the order the run meets them, and what is as
-//! there from the beginning leads the program the recorded way.
+//! With all candidates as recorded the test passes, with none of them it fails. Only prefixes are tried
+//! first: candidates are in the order in which the run meets them, so a prefix keeps the program on the
+//! recorded path from its start.
 
 use std::collections::{BTreeSet, HashSet};
 
-/// The least `k` for which the test passes, if it fails for 0 and passes for `n`: `Locate_cause`
-/// of Qi Dawei's thesis, ⌈log2 n⌉ tests.
+/// The least `k` for which the test passes, if it fails for 0 and passes for `n`: `Locate_cause` of Qi
+/// Dawei's thesis, ⌈log2 n⌉ tests.
 pub fn bisect<E>(n: usize, mut passes: impl FnMut(usize) -> Result<bool, E>) -> Result<usize, E> {
     let (mut start, mut end) = (0, n);
     while end - start > 1 {
@@ -20,13 +20,13 @@ pub fn bisect<E>(n: usize, mut passes: impl FnMut(usize) -> Result<bool, E>) -> 
     Ok(end)
 }
 
-/// A 1-minimal subset that passes (Zeller and Hildebrandt's ddmin). No set is tested twice: what is left out
-/// of three parts was a half before.
+/// A 1-minimal subset that passes (Zeller and Hildebrandt's ddmin). No set is tested twice: the complement of
+/// one of three parts may have been a half before.
 pub fn ddmin<E>(
     items: Vec<usize>,
     mut tests: impl FnMut(&[usize]) -> Result<bool, E>,
 ) -> Result<Vec<usize>, E> {
-    // That a set passes leads on at once, so only those that fail come again.
+    // A set that passes is reduced at once, so only failing sets can recur.
     let mut failed: HashSet<Vec<usize>> = HashSet::new();
     let mut passes = |set: &[usize]| -> Result<bool, E> {
         let passed = !failed.contains(set) && tests(set)?;
@@ -45,7 +45,7 @@ pub fn ddmin<E>(
                 break;
             }
         }
-        // With two parts the rest of one is the other.
+        // With two parts the complement of one is the other.
         if smaller.is_none() && parts > 2 {
             for from in (0..items.len()).step_by(size) {
                 let rest: Vec<usize> = items
@@ -69,9 +69,9 @@ pub fn ddmin<E>(
     Ok(items)
 }
 
-/// The candidates of `0..n` that have to be as there, together, for the test to pass. One is
-/// found by bisection over the prefix; while those that were found do not suffice, the prefix
-/// before the last one holds another.
+/// The candidates of `0..n` that must be as recorded, together, for the test to pass. One is found by
+/// bisection over the prefix; while those found do not suffice, the prefix before the last one contains
+/// another.
 pub fn culprits<E>(n: usize, mut passes: impl FnMut(&[usize]) -> Result<bool, E>) -> Result<Vec<usize>, E> {
     let mut found: BTreeSet<usize> = BTreeSet::new();
     let mut end = n;

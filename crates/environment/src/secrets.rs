@@ -1,8 +1,8 @@
-//! What looks like a secret in a record, and taking it out.
+//! Detects probable secrets in a record, and redacts them.
 //!
-//! A record is made to be carried to another machine, so its owner has to know what leaves. The
-//! marks below are names people give to secrets and the beginnings of well-known kinds of keys;
-//! nothing can find all of them, which is why `show` also lists every variable and file.
+//! A record is made to be carried to another machine, so its owner must know what it contains. The patterns
+//! below are common names of secrets and the prefixes of well-known kinds of keys; no list finds all of them,
+//! which is why `show` also lists every variable and file.
 
 use crate::record::{Bytes, Key, KeyId, Record};
 use crate::{tell, words};
@@ -23,7 +23,7 @@ const NAMES: [&str; 11] = [
     "COOKIE",
 ];
 
-/// Ends of names of files.
+/// Suffixes of file names.
 const FILES: [&str; 12] = [
     "/etc/shadow",
     "/etc/gshadow",
@@ -39,7 +39,7 @@ const FILES: [&str; 12] = [
     "/.aws/credentials",
 ];
 
-/// Beginnings of keys, and how many characters of a word follow at least.
+/// Prefixes of keys, and the minimal number of characters of the word after them.
 const WORDS: [(&str, usize); 9] = [
     ("AKIA", 16),
     ("ghp_", 30),
@@ -54,9 +54,9 @@ const WORDS: [(&str, usize); 9] = [
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// `variable` or `file`, or what else the thing is.
+    /// `variable` or `file`, or another kind.
     pub kind: &'static str,
-    /// What to give to `--redact`.
+    /// The argument for `--redact`.
     pub name: String,
     pub why: &'static str,
 }
@@ -92,7 +92,7 @@ fn by_content(bytes: &[u8]) -> Option<&'static str> {
     None
 }
 
-/// The name of a key for people and for `--redact`.
+/// The name of a key for display and for `--redact`.
 pub fn name(key: &Key) -> String {
     match key {
         Key::Variable(name) | Key::File(name) => words::text(name),
@@ -103,7 +103,7 @@ pub fn name(key: &Key) -> String {
     }
 }
 
-/// All that looks like a secret.
+/// Everything that looks like a secret.
 pub fn secrets(record: &Record) -> Vec<Secret> {
     let mut all = Vec::new();
     for (variable, value) in
@@ -140,7 +140,8 @@ pub fn secrets(record: &Record) -> Vec<Secret> {
     all
 }
 
-/// What is searched: text, and not to its end. Programs and libraries keep no secrets of a machine.
+/// The part that is searched: the beginning of a text. Programs and libraries contain no secrets of a
+/// machine.
 fn small(bytes: &[u8]) -> &[u8] {
     let beginning = &bytes[..bytes.len().min(1024)];
     if beginning.contains(&0) { &[] } else { &bytes[..bytes.len().min(1 << 18)] }
@@ -154,8 +155,8 @@ fn blank(bytes: &mut Bytes) {
     bytes.fill(b'x');
 }
 
-/// Takes the bytes of the named things out: each becomes an `x`. Returns the names that are not
-/// in the record.
+/// Redacts the bytes of the named things: each byte becomes an `x`. Returns the names that are not in the
+/// record.
 pub fn redact(record: &mut Record, names: &[String]) -> Vec<String> {
     let mut missing = Vec::new();
     for wanted in names {
@@ -187,8 +188,8 @@ pub fn redact(record: &mut Record, names: &[String]) -> Vec<String> {
     missing
 }
 
-/// Blanks what calls about a key gave. Bytes that other things gave as well are blanked for both:
-/// a secret that stands in two places is one.
+/// Blanks what calls about a key returned. Bytes that other things contain as well are blanked for both,
+/// since equal bytes share one blob.
 fn redact_key(record: &mut Record, id: KeyId) {
     let mut of: HashMap<u32, ()> = HashMap::new();
     for call in record.calls.iter().filter(|call| call.key == id) {

@@ -1,14 +1,14 @@
 //! Calls that the tracer makes in the thread's place.
 //!
-//! A call that runs in the thread stops it twice: when it begins and, for its result, when it ends. What a call
-//! asks about an open file or a path the tracer can ask itself: it has the same rights, and a duplicate of the
-//! thread's descriptor shares the position in the file. The thread is then told the result and stops once.
+//! A call that runs in the thread stops it twice: at its entry and, for its result, at its exit. The tracer
+//! itself can make a query about an open file or a path: it has the same rights, and a duplicate of the
+//! thread's descriptor shares the position in the file. Then the thread gets the result and stops only once.
 //!
-//! That is done only where it makes no difference who asks: reading and writing of files on a disk (which never
-//! wait), and questions about descriptors and paths outside of `/proc`, `/dev` and `/sys`; and only while the
-//! threads have our root, our name space and our user. Where a call made here fails in a way that could be our own,
-//! or its result does not fit into the thread's memory, the call runs in the thread after all: nothing has
-//! happened yet that cannot be taken back.
+//! This is done only where the result does not depend on the caller: for reading and writing files on a disk
+//! (which never blocks), and for queries about descriptors and paths outside of `/proc`, `/dev` and `/sys`;
+//! and only while the threads have the tracer's root, name space and user. If a call made here fails in a
+//! manner that could be caused by the tracer, or its result does not fit into the thread's memory, the call
+//! runs in the thread after all: nothing irreversible has happened yet.
 
 #![allow(unsafe_code)]
 
@@ -22,26 +22,26 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// Longer transfers run in the thread: copying them twice costs more than a stop.
 const MOST_BYTES: u64 = 64 << 10;
-/// Longer paths run in the thread: ours have something before them.
+/// Longer paths run in the thread: the tracer's paths have a prefix.
 const MOST_PATH: usize = 3000;
-/// Trees whose files are other ones for us than for the thread.
+/// Trees whose files differ between tracer and thread.
 const OWN_TREES: [&[u8]; 3] = [b"/proc", b"/dev", b"/sys"];
 
-/// What came of a call: its result, and what it wrote behind which argument.
+/// Result of a call: its value, and what it wrote for which argument.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Served {
     pub result: i64,
     pub writes: Vec<(usize, Vec<u8>)>,
 }
 
-/// What is needed to make calls in the place of threads.
+/// The state for making calls in the place of threads.
 #[derive(Debug)]
 pub struct Server {
-    /// The kernel gives us duplicates of descriptors.
+    /// The kernel supports duplicating descriptors of other processes.
     has_descriptors: bool,
-    /// A thread may see another tree than we do, or has other rights.
+    /// A thread may see another file tree than the tracer, or has other rights.
     is_foreign: bool,
-    /// Writing beyond our own limit would end us.
+    /// Writing beyond the tracer's own limit would end it.
     is_limited: bool,
     processes: HashMap<i32, OwnedFd>,
     buffer: Vec<u8>,
@@ -70,26 +70,26 @@ fn file_limit(pid: i32) -> libc::rlim_t {
 /// A call by number; errors are negative.
 ///
 /// # Safety
-/// Arguments that the kernel takes for addresses point to memory that is as long as the call demands.
+/// Arguments that the kernel treats as addresses point to memory of the length that the call requires.
 unsafe fn call(number: c_long, arguments: [u64; 6]) -> i64 {
     let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe { libc::syscall(number, a, b, c, d, e, f) };
     if result >= 0 { result } else { -i64::from(std::io::Error::last_os_error().raw_os_error().unwrap_or(0)) }
 }
 
 fn owned(result: i64) -> Option<OwnedFd> {
-    // SAFETY: the kernel has just made this descriptor for us.
+    // SAFETY: the kernel has just created this descriptor for this process.
     (result >= 0).then(|| unsafe { OwnedFd::from_raw_fd(result as i32) })
 }
 
 impl Server {
-    /// From now on threads may have another root, other mounts or other rights than we have.
+    /// From now on threads may have another root, other mounts or other rights than the tracer.
     pub fn part(&mut self) {
         self.is_foreign = true;
     }
 
-    /// A process is gone, or its number stands for another program.
+    /// A process has ended, or its number belongs to another program.
     pub fn forget(&mut self, pid: i32) {
         self.processes.remove(&pid);
     }
@@ -100,25 +100,25 @@ impl Server {
             return None;
         }
         if let Entry::Vacant(place) = self.processes.entry(pid) {
-            // SAFETY: plain numbers.
+            // SAFETY: all arguments are numbers.
             place.insert(owned(unsafe { call(libc::SYS_pidfd_open, [pid as u64, 0, 0, 0, 0, 0]) })?);
         }
         let process = self.processes.get(&pid)?.as_raw_fd() as u64;
-        // SAFETY: plain numbers.
+        // SAFETY: all arguments are numbers.
         let result = unsafe { call(libc::SYS_pidfd_getfd, [process, fd as u64, 0, 0, 0, 0]) };
-        // A kernel before 5.6 does not have it, others may forbid it.
+        // Kernels before 5.6 lack the call; a sandbox may forbid it.
         self.has_descriptors &= ![-i64::from(libc::ENOSYS), -i64::from(libc::EPERM)].contains(&result);
         owned(result)
     }
 
-    /// Makes a call in the thread's place. `None`: it has to run there.
+    /// Makes a call in the thread's place. `None`: it must run in the thread.
     pub fn serve(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
         match entry.known.shape {
             Shape::Read { vector: false, at } => self.read(thread, entry, at),
             Shape::Write { vector: false } => self.write(thread, entry),
             Shape::Seek => {
                 let file = self.file(thread, entry)?;
-                // SAFETY: plain numbers.
+                // SAFETY: all arguments are numbers.
                 let result = unsafe { call(entry.known.number, with(entry, 0, file.as_raw_fd() as u64)) };
                 told(Served { result, writes: Vec::new() })
             }
@@ -129,7 +129,7 @@ impl Server {
         }
     }
 
-    /// The file behind the first argument, if it never lets anybody wait.
+    /// The file of the first argument, if operations on it never block.
     fn file(&mut self, thread: &Thread, entry: &Call) -> Option<OwnedFd> {
         Some(self.file_of(thread, entry)?.0)
     }
@@ -153,12 +153,12 @@ impl Server {
         self.buffer.resize(length as usize, 0);
         let mut arguments = with(entry, 0, file.as_raw_fd() as u64);
         arguments[1] = self.buffer.as_mut_ptr() as u64;
-        // SAFETY: the buffer is as long as the third argument says.
+        // SAFETY: the buffer has the length of the third argument.
         let result = unsafe { call(entry.known.number, arguments) };
         let bytes = self.buffer.get(..usize::try_from(result).ok()?)?.to_vec();
         if thread.tid.write(entry.arguments[1], &bytes).is_err() {
             if at.is_none() {
-                // SAFETY: plain numbers; the position is as it was.
+                // SAFETY: all arguments are numbers; this restores the position.
                 unsafe { libc::lseek(file.as_raw_fd(), -result, libc::SEEK_CUR) };
             }
             return None;
@@ -172,7 +172,7 @@ impl Server {
             return None;
         }
         let (file, about) = self.file_of(thread, entry)?;
-        // Whoever writes beyond a limit gets a signal: that has to be the thread.
+        // Writing beyond a limit sends a signal to the caller, which must be the thread.
         let is_limited = || self.is_limited || file_limit(thread.pid) != libc::RLIM_INFINITY;
         if about.st_mode & libc::S_IFMT == libc::S_IFREG && is_limited() {
             return None;
@@ -183,7 +183,7 @@ impl Server {
         }
         let mut arguments = with(entry, 0, file.as_raw_fd() as u64);
         arguments[1] = bytes.as_ptr() as u64;
-        // SAFETY: the kernel reads our own bytes, as many as the third argument says.
+        // SAFETY: the kernel reads bytes of this process, as many as the third argument specifies.
         let result = unsafe { call(entry.known.number, arguments) };
         (result >= 0).then(|| Served { result, writes: vec![(1, bytes)] })
     }
@@ -194,7 +194,7 @@ impl Server {
                 let file = self.descriptor(thread.pid, entry.arguments[0] as i32)?;
                 self.ask(thread, entry, with(entry, 0, file.as_raw_fd() as u64))
             }
-            // What lies on a disk is no terminal.
+            // A file on a disk is not a terminal.
             libc::SYS_ioctl => {
                 let file = self.descriptor(thread.pid, entry.arguments[0] as i32)?;
                 let is_file = about(&file)?.st_mode & libc::S_IFMT == libc::S_IFREG;
@@ -202,11 +202,11 @@ impl Server {
             }
             libc::SYS_getdents64 => {
                 let file = self.file(thread, entry)?;
-                // SAFETY: plain numbers.
+                // SAFETY: all arguments are numbers.
                 let before = unsafe { libc::lseek(file.as_raw_fd(), 0, libc::SEEK_CUR) };
                 let served = self.ask(thread, entry, with(entry, 0, file.as_raw_fd() as u64));
                 if served.is_none() {
-                    // SAFETY: plain numbers; the position is as it was.
+                    // SAFETY: all arguments are numbers; this restores the position.
                     unsafe { libc::lseek(file.as_raw_fd(), before, libc::SEEK_SET) };
                 }
                 served
@@ -218,7 +218,7 @@ impl Server {
     fn ask_path(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
         let Shape::AskPath { dir, path, .. } = entry.known.shape else { return None };
         if entry.paths.is_empty() {
-            // It asks about a descriptor, with an empty path.
+            // An empty path: the call queries a descriptor.
             let fd = entry.arguments[usize::from(dir?)] as i32;
             let file = if fd == libc::AT_FDCWD { return None } else { self.descriptor(thread.pid, fd)? };
             let empty = CString::default();
@@ -243,7 +243,7 @@ impl Server {
         (served.result >= 0 || is_plain(served.result)).then_some(served)
     }
 
-    /// That something is not there, which is what most calls to open say.
+    /// Reports that a file is missing, which is the result of most calls to open.
     fn missing(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
         let Shape::Open { dir, flags: Some(_), .. } = entry.known.shape else { return None };
         let flags = entry.detail as c_int;
@@ -251,18 +251,18 @@ impl Server {
             return None;
         }
         let seen = self.seen(thread, entry, dir)?;
-        // SAFETY: the structure is plain numbers, for which zero is a value.
+        // SAFETY: the structure consists of numbers, for which zero is valid.
         let mut about: libc::stat = unsafe { std::mem::zeroed() };
         let follow = if flags & libc::O_NOFOLLOW != 0 { libc::AT_SYMLINK_NOFOLLOW } else { 0 };
         let dir = seen.dir.as_ref().map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
-        // SAFETY: a text with its end, and one structure that the kernel fills.
+        // SAFETY: a text with its terminator, and one structure that the kernel fills.
         let failed = unsafe { libc::fstatat(dir, seen.path.as_ptr(), &raw mut about, follow) } < 0;
         let error = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
         let is_missing = failed && [libc::ENOENT, libc::ENOTDIR].contains(&error);
         is_missing.then(|| Served { result: -i64::from(error), writes: Vec::new() })
     }
 
-    /// The path as we have to write it to mean the same.
+    /// The path as the tracer must write it for the same meaning.
     fn seen(&mut self, thread: &Thread, entry: &Call, dir: Option<u8>) -> Option<Seen> {
         let (argument, absolute) = entry.paths.first()?;
         if is_own(absolute) {
@@ -288,7 +288,7 @@ impl Server {
         }
     }
 
-    /// A question whose answers the table of calls knows, with our own memory in their place.
+    /// A query whose outputs are in the table of calls, with a buffer of the tracer in their place.
     fn ask(&mut self, thread: &Thread, entry: &Call, mut arguments: [u64; 6]) -> Option<Served> {
         let out = match entry.known.outs {
             [] => None,
@@ -308,15 +308,15 @@ impl Server {
             }
             _ => return None,
         };
-        // SAFETY: paths were put in as texts with their end, answers go to our buffer, whose length the kernel
-        // was told or knows; all other arguments are numbers.
+        // SAFETY: paths were stored as terminated texts, outputs go to a buffer of this process, whose length
+        // was passed to the kernel or is known to it; all other arguments are numbers.
         let result = unsafe { call(entry.known.number, arguments) };
         let mut writes = Vec::new();
         if let Some((argument, length, most)) = out
             && result >= 0
         {
             let asked = entry.arguments[argument + usize::from(length == Length::Result)];
-            // Who gives no room asks for the length only.
+            // A caller without a buffer queries only the length.
             let len = if length == Length::Result { (result as u64).min(asked) } else { most };
             let bytes = self.buffer.get(..len as usize)?.to_vec();
             thread.tid.write(entry.arguments[argument], &bytes).ok()?;
@@ -326,7 +326,7 @@ impl Server {
     }
 }
 
-/// A path for us, from a directory or from the root.
+/// A path for the tracer, relative to a directory or to the root.
 struct Seen {
     dir: Option<OwnedFd>,
     path: CString,
@@ -348,7 +348,7 @@ fn with(entry: &Call, argument: usize, value: u64) -> [u64; 6] {
     arguments
 }
 
-/// Errors that are not known to be about the question may come from who asks.
+/// Errors that may be caused by the identity of the caller are not reported: the call must run in the thread.
 fn told(served: Served) -> Option<Served> {
     (served.result >= 0 || is_plain(served.result)).then_some(served)
 }
@@ -357,7 +357,7 @@ fn is_plain(result: i64) -> bool {
     [libc::ENOENT, libc::ENOTDIR, libc::ENODATA, libc::EOPNOTSUPP, libc::EINVAL].contains(&(-result as c_int))
 }
 
-/// Whether a path lies where everybody sees something else.
+/// Whether a path lies in a tree that differs between processes.
 fn is_own(path: &[u8]) -> bool {
     OWN_TREES
         .iter()
@@ -365,7 +365,7 @@ fn is_own(path: &[u8]) -> bool {
 }
 
 fn about(file: &OwnedFd) -> Option<libc::stat> {
-    // SAFETY: the structure is plain numbers, for which zero is a value.
+    // SAFETY: the structure consists of numbers, for which zero is valid.
     let mut about: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes one such structure.
     (unsafe { libc::fstat(file.as_raw_fd(), &raw mut about) } == 0).then_some(about)

@@ -1,7 +1,7 @@
-//! Starting a command so that it is traced from its first instruction.
+//! Starts a command so that it is traced from its first instruction.
 //!
-//! The child waits on a pipe until it is seized, takes on what it is told to (directory,
-//! limits, mask, filter), and becomes the command. Errors come back through a second pipe.
+//! The child waits on a pipe until it is seized, applies its settings (directory, limits, mask, filter), and
+//! executes the command. Errors are reported through a second pipe.
 
 #![allow(unsafe_code)]
 
@@ -15,7 +15,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// Where a standard stream of the command goes.
+/// Source or target of a standard stream of the command.
 #[derive(Clone, Debug, Default)]
 pub enum Stream {
     #[default]
@@ -24,7 +24,7 @@ pub enum Stream {
     File(PathBuf),
 }
 
-/// A command, and what it is started with.
+/// A command and its start conditions.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
     pub program: PathBuf,
@@ -37,7 +37,7 @@ pub struct Launch {
     pub streams: [Stream; 3],
 }
 
-/// Steps of the child that can fail, in the order of the numbers it sends.
+/// Steps of the child that can fail, indexed by the number that it sends.
 const STEPS: [&str; 6] = [
     "waiting to be traced",
     "entering the directory",
@@ -49,7 +49,7 @@ const STEPS: [&str; 6] = [
 
 fn pipe() -> Result<(File, File)> {
     let mut ends = [0; 2];
-    // SAFETY: the kernel writes two descriptors, which are nobody else's.
+    // SAFETY: the kernel writes two descriptors, which no other code uses.
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } < 0 {
         return Err(Error::Trace { step: "making a pipe", source: io::Error::last_os_error() });
     }
@@ -64,7 +64,7 @@ fn text(bytes: &[u8], program: &Path) -> Result<CString> {
     })
 }
 
-/// All that the child needs, made before it exists: it must not allocate.
+/// Everything that the child needs, allocated before the fork: it must not allocate.
 struct Prepared {
     program: CString,
     arguments: Vec<CString>,
@@ -113,7 +113,7 @@ fn pointers(texts: &[CString]) -> Vec<*const c_char> {
     texts.iter().map(|t| t.as_ptr()).chain([std::ptr::null()]).collect()
 }
 
-/// Starts the command; it is traced by the calling thread and by nobody else.
+/// Starts the command, traced only by the calling thread.
 pub fn spawn(launch: &Launch) -> Result<Child> {
     let prepared = prepare(launch)?;
     let (arguments, variables) = (pointers(&prepared.arguments), pointers(&prepared.variables));
@@ -138,7 +138,7 @@ pub fn spawn(launch: &Launch) -> Result<Child> {
     let tid = Tid(pid);
     let reap = |error: Error| {
         tid.kill();
-        // SAFETY: our own child, which is dying.
+        // SAFETY: a child of this process, which is exiting.
         unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
         error
     };
@@ -152,7 +152,7 @@ pub fn spawn(launch: &Launch) -> Result<Child> {
     Ok(Child { tid, told: told_read })
 }
 
-/// A command that was started.
+/// A started command.
 #[derive(Debug)]
 pub struct Child {
     pub tid: Tid,
@@ -160,8 +160,8 @@ pub struct Child {
 }
 
 impl Child {
-    /// Why the command never began. To be asked when its process has ended: before, the child
-    /// waits for its tracer.
+    /// Why the command never began. Call it only after its process has ended: before, the child waits for its
+    /// tracer.
     pub fn failure(mut self, program: &Path) -> Option<Error> {
         let mut told = [0u8; 8];
         self.told.read_exact(&mut told).ok()?;
@@ -176,7 +176,7 @@ impl Child {
     }
 }
 
-/// In the child. Returns the number of the step that failed.
+/// Runs in the child. Returns the number of the step that failed.
 unsafe fn become_command(
     launch: &Launch,
     prepared: &Prepared,
@@ -209,7 +209,7 @@ unsafe fn become_command(
         if let Some(mask) = launch.mask {
             libc::umask(mask);
         }
-        // Addresses are the same each time, as far as the kernel lets us.
+        // Disables address randomisation, as far as the kernel allows it.
         let persona = libc::personality(0xffff_ffff);
         libc::personality((persona | libc::ADDR_NO_RANDOMIZE) as libc::c_ulong);
         let filter = libc::sock_fprog {
@@ -217,7 +217,7 @@ unsafe fn become_command(
             filter: prepared.filter.as_ptr().cast_mut(),
         };
         let install = || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter);
-        // Who may not install a filter otherwise promises to gain no privileges by `exec`.
+        // An unprivileged process may install a filter only if it cannot gain privileges by `exec`.
         if install() < 0 && (libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || install() < 0) {
             return 3;
         }

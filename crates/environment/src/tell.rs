@@ -1,4 +1,4 @@
-//! A difference in words.
+//! Sentences about a difference.
 
 use crate::calls::{self, Shape};
 use crate::candidates::{Candidate, Said, said};
@@ -19,7 +19,7 @@ pub struct Teller<'a> {
     pub places: &'a Places,
 }
 
-/// What is to be said of one thing on both sides.
+/// The parts of a sentence about one thing on both sides.
 struct Told {
     kind: &'static str,
     name: String,
@@ -30,7 +30,7 @@ struct Told {
 }
 
 impl Teller<'_> {
-    /// A sentence about a candidate of which nothing was shown.
+    /// A sentence about a candidate that was not shown to decide.
     pub fn difference(&self, candidate: &Candidate) -> String {
         self.told(candidate, &[]).sentence
     }
@@ -120,8 +120,8 @@ impl Teller<'_> {
         }
     }
 
-    /// The answers that differ, as recorded and here: the first error, or else the first bytes that were
-    /// read, or else the first of all.
+    /// The answers that differ, recorded and here: the first error, or else the first bytes that were read,
+    /// or else the first difference.
     fn pair(&self, id: KeyId) -> Option<(Option<&Call>, Option<&Call>)> {
         let own = self.here.id(self.there.record.key(id))?;
         let mut times: HashMap<(u32, u64), usize> = HashMap::new();
@@ -170,7 +170,7 @@ impl Teller<'_> {
         format!("{name}({})", self.name(id))
     }
 
-    /// The thing, as it stands between the parentheses of a call.
+    /// The thing, as printed between the parentheses of a call.
     fn name(&self, id: KeyId) -> String {
         match self.there.record.key(id) {
             Key::File(path) => quoted(&self.places.here(path)),
@@ -214,7 +214,7 @@ impl Teller<'_> {
         told
     }
 
-    /// The thing in terms of the first answers that differ.
+    /// Describes the thing by the first answers that differ.
     fn by_calls(&self, id: KeyId, key: &Key) -> Told {
         let kind = kind(key);
         let (there, here) = self.pair(id).unwrap_or((None, None));
@@ -270,7 +270,7 @@ impl Teller<'_> {
         }
     }
 
-    /// A verb and what an answer says, where it is not what `other` says.
+    /// A verb and the content of an answer, if it differs from `other`.
     fn answer(&self, side: &There<'_>, call: &Call, other: Option<(&There<'_>, &Call)>) -> String {
         let other = other.map(|(side, call)| said(side.record, call));
         match (said(side.record, call), other) {
@@ -324,7 +324,7 @@ impl Teller<'_> {
     }
 }
 
-/// A question about the outcome of a connection that was begun without waiting.
+/// A query for the outcome of a non-blocking connection.
 fn is_connection(call: &Call) -> bool {
     let outcome = (libc::SOL_SOCKET as u64) << 32 | libc::SO_ERROR as u64;
     i64::from(call.number) == libc::SYS_getsockopt && call.detail == outcome
@@ -336,7 +336,7 @@ fn connection_error(bytes: &[u8]) -> String {
         .map_or_else(|_| quoted(bytes), |error| calls::error_name(i64::from(i32::from_le_bytes(error))))
 }
 
-/// Where two answers that are no text part.
+/// The first difference of two answers that are not text.
 fn different_bytes(call: &Call, bytes: &[u8], others: &[u8]) -> String {
     let at = bytes.iter().zip(others).position(|(a, b)| a != b);
     let show = |from: usize| {
@@ -353,7 +353,7 @@ fn is_open(call: &Call) -> bool {
     matches!(crate::there::shape(call), Some(Shape::Open { .. }))
 }
 
-/// What kind of thing a key is, in a word.
+/// The kind of a key, in a word.
 pub fn kind(key: &Key) -> &'static str {
     match key {
         Key::Variable(_) => "variable",

@@ -1,4 +1,4 @@
-//! A record as something that answers questions: what did this call give *there*?
+//! An index of a record by query: what did this call return *there*?
 
 use crate::calls::{self, Shape};
 use crate::record::{Call, Key, KeyId, Record};
@@ -11,7 +11,7 @@ pub const STATX_SIZE: usize = 40;
 pub const STAT_MODE: usize = 24;
 pub const STATX_MODE: usize = 28;
 
-/// What is known of a file's bytes.
+/// The known bytes of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// Offset and bytes, in the order in which they were read.
@@ -20,12 +20,12 @@ pub struct Content {
 }
 
 impl Content {
-    /// The bytes from the beginning, unknown ones zero, no more than `most`.
+    /// The bytes from the beginning, at most `most`; unknown ones are zero.
     pub fn bytes(&self, most: u64) -> Vec<u8> {
         let end = self.ranges.iter().map(|(at, bytes)| at + bytes.len() as u64).max().unwrap_or(0);
         let size = self.size.unwrap_or(end).max(end).min(most) as usize;
         let mut all = vec![0; size];
-        // What was read first was there first.
+        // Bytes that were read first take precedence: the run may have changed them later.
         for (at, bytes) in self.ranges.iter().rev() {
             let from = (*at as usize).min(size);
             let to = (from + bytes.len()).min(size);
@@ -34,7 +34,7 @@ impl Content {
         all
     }
 
-    /// Every byte is known.
+    /// Whether every byte is known.
     pub fn is_whole(&self) -> bool {
         let mut ranges: Vec<(u64, u64)> =
             self.ranges.iter().map(|(at, bytes)| (*at, at + bytes.len() as u64)).collect();
@@ -75,13 +75,13 @@ impl<'r> There<'r> {
         self.by_key[key.0 as usize].first().copied()
     }
 
-    /// The answer to a question that was asked `times` before; the last one goes on.
+    /// The answer to a query that was made `times` times before; the last answer repeats.
     pub fn answer(&self, key: KeyId, number: u32, detail: u64, times: usize) -> Option<&'r Call> {
         let asked = self.questions.get(&(key, number, detail))?;
         asked.get(times).or(asked.last()).map(|at| &self.record.calls[*at])
     }
 
-    /// The attempt to open it after `times` others; the last one goes on.
+    /// The attempt to open it after `times` others; the last one repeats.
     pub fn opened(&self, key: KeyId, times: usize) -> Option<&'r Call> {
         let is_open = |call: &&Call| matches!(shape(call), Some(Shape::Open { .. }));
         self.calls(key).filter(is_open).nth(times).or_else(|| self.calls(key).rfind(is_open))
@@ -108,14 +108,14 @@ impl<'r> There<'r> {
         content
     }
 
-    /// The bytes that came from a peer, in order.
+    /// The bytes received from a peer, in order.
     pub fn received(&self, key: KeyId) -> Vec<u8> {
         let from = |call: &Call| call.writes.first().map(|w| self.record.blob(w.blob).to_vec());
         let reads = |call: &&Call| matches!(shape(call), Some(Shape::Read { .. } | Shape::Receive { .. }));
         self.calls(key).filter(reads).filter_map(from).flatten().collect()
     }
 
-    /// The datagrams that came from a peer, in order.
+    /// The datagrams received from a peer, in order.
     pub fn datagrams(&self, key: KeyId) -> Vec<Vec<u8>> {
         let received = self.calls(key).filter(|call| {
             matches!(shape(call), Some(Shape::Read { .. } | Shape::Receive { .. })) && call.result >= 0
@@ -142,7 +142,7 @@ impl<'r> There<'r> {
         Some(u64::from_le_bytes(bytes[at..at + 8].try_into().ok()?))
     }
 
-    /// The run itself makes this directory, by its portable name.
+    /// Whether the run itself creates this directory, by its portable name.
     pub fn makes(&self, path: &[u8]) -> bool {
         self.id(&Key::File(path.to_vec())).is_some_and(|id| {
             let makes = |call: &Call| [libc::SYS_mkdir, libc::SYS_mkdirat].contains(&i64::from(call.number));
@@ -150,7 +150,7 @@ impl<'r> There<'r> {
         })
     }
 
-    /// The run found it to be a directory.
+    /// Whether the run found it to be a directory.
     pub fn is_directory(&self, key: KeyId) -> bool {
         self.calls(key).any(|call| {
             i64::from(call.number) == libc::SYS_getdents64

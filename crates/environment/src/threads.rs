@@ -1,5 +1,4 @@
-//! Threads of the traced run, and what the kernel keeps for them: open files and the
-//! working directory.
+//! Threads of the traced run, and the kernel's state for them: open files and the working directory.
 
 use crate::place;
 use crate::record::{Bytes, Key};
@@ -40,16 +39,16 @@ pub struct Thread<P> {
     pub number: u32,
     pub files: Files,
     pub directory: Rc<RefCell<Bytes>>,
-    /// A page of the thread's memory that is ours.
+    /// A page of the thread's memory that the tracer uses.
     pub scratch: Option<u64>,
-    /// The call it is in.
+    /// Its current call.
     pub pending: Option<P>,
-    /// It has run.
+    /// Whether it has run.
     pub started: bool,
 }
 
 impl<P> Thread<P> {
-    /// The first thread of a run, in the directory it is started in.
+    /// The first thread of a run, in its start directory.
     pub fn first(tid: Tid, directory: &Path) -> Thread<P> {
         Thread {
             tid,
@@ -63,7 +62,7 @@ impl<P> Thread<P> {
         }
     }
 
-    /// A thread or process that this one makes, with these flags of `clone`.
+    /// A thread or process that this one creates, with these flags of `clone`.
     pub fn child(&self, tid: Tid, number: u32, flags: u64) -> Thread<P> {
         let has = |flag: i32| flags & flag as u64 != 0;
         Thread {
@@ -104,7 +103,7 @@ impl<P> Thread<P> {
         self.files = Rc::new(RefCell::new(kept));
     }
 
-    /// The open file of a descriptor. One that was never seen before was there at the start.
+    /// The open file of a descriptor. A descriptor that was never seen before was open at the start.
     pub fn file(&self, fd: i32) -> Rc<RefCell<OpenFile>> {
         let mut files = self.files.borrow_mut();
         let file = files.entry(fd).or_insert_with(|| {
@@ -117,7 +116,7 @@ impl<P> Thread<P> {
         Rc::clone(file)
     }
 
-    /// The absolute form of a path that is seen from a descriptor.
+    /// The absolute form of a path that is relative to a descriptor.
     pub fn absolute(&self, dir: Option<i32>, path: &[u8]) -> Bytes {
         match dir {
             Some(dir) if dir != libc::AT_FDCWD && path.first() != Some(&b'/') => {

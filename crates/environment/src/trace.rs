@@ -1,4 +1,4 @@
-//! One traced run: the loop that waits for stops and answers them.
+//! One traced run: the loop that waits for stops and handles them.
 
 use crate::engine::{Engine, Next, Thread};
 use crate::error::{Error, Result};
@@ -11,12 +11,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a run may take and what becomes of what it leaves behind.
+/// The time limit of a run, and how its remaining processes are handled.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     pub limit: Option<Duration>,
-    /// Processes that are still there when the command has ended are killed; otherwise they
-    /// are waited for.
+    /// Processes that remain after the command has ended are killed; otherwise the run waits for them.
     pub kill_rest: bool,
 }
 
@@ -29,7 +28,7 @@ fn alive(set: &Alive) -> std::sync::MutexGuard<'_, HashSet<Tid>> {
 struct Run<'e, 'r> {
     engine: &'e mut Engine<'r>,
     threads: HashMap<Tid, Thread>,
-    /// Stopped before we heard who made them.
+    /// Threads that stopped before the event that announces them.
     early: HashSet<Tid>,
     alive: Alive,
     made: u32,
@@ -59,7 +58,7 @@ pub fn run(launch: &Launch, engine: &mut Engine<'_>, patience: Patience) -> Resu
         {
             status = Some(ended);
         }
-        // At every stop from then on: others may have been made meanwhile.
+        // At every stop from then on, since new processes may have appeared.
         if status.is_some() && patience.kill_rest {
             alive(&run.alive).iter().for_each(|tid| tid.kill());
         }
@@ -80,7 +79,7 @@ pub fn run(launch: &Launch, engine: &mut Engine<'_>, patience: Patience) -> Resu
 }
 
 impl Run<'_, '_> {
-    /// Attends to one stop. Returns the exit status of a thread that is gone.
+    /// Handles one stop. Returns the exit status of the thread if it has ended.
     fn stopped(&mut self, tid: Tid, stop: Stop) -> Option<u8> {
         match stop {
             Stop::Exited(status) => return Some(self.gone(tid, status)),
@@ -88,7 +87,7 @@ impl Run<'_, '_> {
             Stop::Entry => self.entry(tid),
             Stop::Exit => {
                 if let Some(thread) = self.threads.get_mut(&tid) {
-                    // A thread that was killed meanwhile is heard of again.
+                    // `wait` reports a thread that was killed meanwhile.
                     let _ = self.engine.exit(thread);
                 }
                 tid.go(0);
@@ -121,7 +120,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A thread inside a call goes on to its end, others to their next call.
+    /// Resumes a thread: inside a call, to its exit; otherwise, to its next call.
     fn go_on(&self, tid: Tid, signal: i32) {
         match self.threads.get(&tid).is_some_and(|thread| thread.pending.is_some()) {
             true => tid.go_to_exit(signal),
@@ -190,7 +189,7 @@ impl Run<'_, '_> {
 /// With these flags a new process sees other files than its parent, or has other rights.
 const OTHER_VIEWS: i32 = libc::CLONE_NEWNS | libc::CLONE_NEWUSER;
 
-/// The flags with which a thread makes another.
+/// The flags with which a thread creates another.
 fn clone_flags(parent: Tid) -> u64 {
     let Ok(registers) = parent.registers() else { return 0 };
     match registers.orig_rax as i64 {
@@ -201,7 +200,7 @@ fn clone_flags(parent: Tid) -> u64 {
     }
 }
 
-/// Kills what takes too long.
+/// Kills a run that exceeds its time limit.
 struct Watchdog {
     done: mpsc::Sender<()>,
     thread: std::thread::JoinHandle<bool>,
@@ -214,7 +213,7 @@ impl Watchdog {
             if waiting.recv_timeout(limit) != Err(RecvTimeoutError::Timeout) {
                 return false;
             }
-            // What is made meanwhile is killed a moment later.
+            // Processes created meanwhile are killed by the next iteration.
             loop {
                 alive(&threads).iter().for_each(|tid| tid.kill());
                 if waiting.recv_timeout(Duration::from_millis(50)) != Err(RecvTimeoutError::Timeout) {
@@ -225,7 +224,7 @@ impl Watchdog {
         Watchdog { done, thread }
     }
 
-    /// Whether it had to bite.
+    /// Stops the watchdog; returns whether it killed the run.
     fn stop(self) -> bool {
         drop(self.done);
         self.thread.join().unwrap_or(false)

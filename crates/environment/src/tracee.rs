@@ -1,7 +1,7 @@
-//! A stopped thread: its registers, its memory, and letting it go on.
+//! A stopped thread: its registers, its memory, and resuming it.
 //!
-//! The only file that calls `ptrace`. Signals are plain numbers here, because programs use
-//! real-time signals, for which the usual wrappers have no name.
+//! The only file that calls `ptrace`. Signals are plain numbers here, because programs use real-time signals,
+//! for which the usual wrappers have no name.
 
 #![allow(unsafe_code)]
 
@@ -12,7 +12,7 @@ use std::io;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tid(pub pid_t);
 
-/// What `wait` told.
+/// The result of `wait`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     Exited(u8),
@@ -45,8 +45,8 @@ fn check(result: c_long) -> io::Result<()> {
 pub fn wait() -> io::Result<Option<(Tid, Stop)>> {
     loop {
         let mut status = 0;
-        // SAFETY: `status` lives through the call. `__WNOTHREAD` keeps us from the children
-        // of other threads of this process.
+        // SAFETY: `status` outlives the call. `__WNOTHREAD` excludes the children of other threads of this
+        // process.
         let pid = unsafe { libc::waitpid(-1, &mut status, libc::__WALL | libc::__WNOTHREAD) };
         if pid < 0 {
             let error = io::Error::last_os_error();
@@ -83,33 +83,33 @@ fn told(status: i32) -> Stop {
 }
 
 impl Tid {
-    /// Begins to trace a thread that runs.
+    /// Begins to trace a running thread.
     pub fn seize(self) -> io::Result<()> {
-        // SAFETY: plain numbers; the kernel checks them.
+        // SAFETY: all arguments are numbers; the kernel checks them.
         check(unsafe { libc::ptrace(libc::PTRACE_SEIZE, self.0, 0usize, OPTIONS as usize) })
     }
 
     fn resume(self, how: libc::c_uint, signal: i32) {
-        // SAFETY: plain numbers. A thread that is gone is heard of by `wait`.
+        // SAFETY: all arguments are numbers. `wait` reports a thread that is gone.
         unsafe { libc::ptrace(how, self.0, 0usize, signal as usize) };
     }
 
-    /// Goes on to the next traced call.
+    /// Resumes to the next traced call.
     pub fn go(self, signal: i32) {
         self.resume(libc::PTRACE_CONT, signal);
     }
 
-    /// Goes on to the end of this call.
+    /// Resumes to the exit of this call.
     pub fn go_to_exit(self, signal: i32) {
         self.resume(libc::PTRACE_SYSCALL, signal);
     }
 
-    /// Stays stopped until somebody sends `SIGCONT`.
+    /// Leaves the thread stopped until it receives `SIGCONT`.
     pub fn listen(self) {
         self.resume(libc::PTRACE_LISTEN, 0);
     }
 
-    /// The number that belongs to the event: the new thread's.
+    /// The number that belongs to the event: that of the new thread.
     pub fn message(self) -> io::Result<u64> {
         let mut message: libc::c_ulong = 0;
         // SAFETY: the kernel writes one long.
@@ -118,7 +118,7 @@ impl Tid {
     }
 
     pub fn registers(self) -> io::Result<user_regs_struct> {
-        // SAFETY: the structure is plain numbers, for which zero is a value.
+        // SAFETY: the structure consists of numbers, for which zero is valid.
         let mut registers: user_regs_struct = unsafe { std::mem::zeroed() };
         // SAFETY: the kernel writes one such structure.
         check(unsafe { libc::ptrace(libc::PTRACE_GETREGS, self.0, 0usize, &raw mut registers) })?;
@@ -130,7 +130,7 @@ impl Tid {
         check(unsafe { libc::ptrace(libc::PTRACE_SETREGS, self.0, 0usize, &raw const *registers) })
     }
 
-    /// Reads what it can of `length` bytes at an address of the thread.
+    /// Reads as much as possible of `length` bytes at an address of the thread.
     pub fn read(self, address: u64, length: usize) -> Vec<u8> {
         let mut bytes = vec![0u8; length];
         let read = self.read_into(address, &mut bytes);
@@ -141,7 +141,7 @@ impl Tid {
     fn read_into(self, address: u64, bytes: &mut [u8]) -> usize {
         let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast::<c_void>(), iov_len: bytes.len() };
         let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: bytes.len() };
-        // SAFETY: `local` is our own slice; the kernel checks the other side.
+        // SAFETY: `local` is a slice of this process; the kernel checks the other side.
         let read = unsafe { libc::process_vm_readv(self.0, &local, 1, &remote, 1, 0) };
         usize::try_from(read).unwrap_or(0)
     }
@@ -150,7 +150,7 @@ impl Tid {
     pub fn text(self, address: u64) -> Option<Vec<u8>> {
         let (mut text, mut at) = (Vec::new(), address);
         while text.len() <= libc::PATH_MAX as usize {
-            // Not beyond the end of a page: the next one need not be there.
+            // Not beyond the end of a page: the next one may not be mapped.
             let bytes = self.read(at, (256 - at % 256) as usize);
             if bytes.is_empty() {
                 return None;
@@ -178,7 +178,7 @@ impl Tid {
         }
         let local = libc::iovec { iov_base: bytes.as_ptr() as *mut c_void, iov_len: bytes.len() };
         let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: bytes.len() };
-        // SAFETY: the kernel only reads `local`, which is our own slice.
+        // SAFETY: the kernel only reads `local`, which is a slice of this process.
         let written = unsafe { libc::process_vm_writev(self.0, &local, 1, &remote, 1, 0) };
         match usize::try_from(written) {
             Ok(all) if all == bytes.len() => Ok(()),
@@ -187,14 +187,14 @@ impl Tid {
         }
     }
 
-    /// Ends the process the thread is in.
+    /// Kills the process that contains the thread.
     pub fn kill(self) {
-        // SAFETY: plain numbers.
+        // SAFETY: all arguments are numbers.
         unsafe { libc::kill(self.0, libc::SIGKILL) };
     }
 
-    /// Takes the address of the vDSO out of the auxiliary vector of a program that has just
-    /// been loaded, so that asking for the time is a system call.
+    /// Removes the address of the vDSO from the auxiliary vector of a program that has just been loaded, so
+    /// that reading the time is a system call.
     pub fn hide_vdso(self) -> io::Result<()> {
         let gone = || io::Error::from_raw_os_error(libc::EFAULT);
         let stack = self.registers()?.rsp;

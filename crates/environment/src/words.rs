@@ -1,6 +1,6 @@
-//! Bytes and times as people read them.
+//! Bytes and times in readable form.
 
-/// Something to show as lines.
+/// Whether the bytes can be shown as lines.
 pub fn is_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0)
 }
@@ -17,7 +17,7 @@ pub fn short(line: &str) -> String {
     }
 }
 
-/// In quotation marks, with escapes for what is no text.
+/// In quotation marks; bytes that are not text are escaped.
 pub fn quoted(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => format!("{text:?}"),

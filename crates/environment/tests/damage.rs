@@ -1,5 +1,5 @@
-//! Files of real runs, damaged behind their sum as somebody would who wants to do harm: each is read or
-//! refused, and what is read can be shown and redacted.
+//! Files of real runs, damaged with a valid checksum as an attacker would: each is read or refused, and what
+//! is read can be shown and redacted.
 
 mod workshop;
 
@@ -33,7 +33,7 @@ fn sealed(plain: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The parts with many numbers are at both ends: between them are bytes of programs.
+/// The parts with many numbers are at both ends; the bytes of programs are between them.
 fn place(ends: usize, at: usize, len: usize) -> usize {
     match ends % 4 {
         0 => at % len,

@@ -1,4 +1,4 @@
-//! Files, directories and libraries that are not as they were there.
+//! Files, directories and libraries that differ from the recorded ones.
 
 mod workshop;
 
@@ -46,7 +46,7 @@ fn a_line_of_a_config_file() {
     shop.cc("app", READS_CONFIG, &[]);
     shop.file("etc/app.conf", &config("fast"));
     let there = shop.record(&["./app"]);
-    // Other lines differ as well, and do not matter.
+    // Other lines differ too, but do not matter.
     shop.file(
         "etc/app.conf",
         &config("slow").replace("option3 =", "option3  =").replace("option50 = 50\n", ""),

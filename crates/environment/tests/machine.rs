@@ -1,4 +1,4 @@
-//! Variables, limits, addresses, the clock: things of the machine and of the start.
+//! Variables, limits, addresses, the clock: properties of the machine and of the start.
 
 mod workshop;
 
@@ -314,7 +314,7 @@ fn standard_input() {
 #[test]
 fn a_verdict_that_does_not_hold_is_flaky() {
     let mut shop = Workshop::new();
-    // Its memory of former runs is no part of a recording. The second run fails, no other.
+    // Its state from former runs is not part of a recording. Only the second run fails.
     shop.cc(
         "app",
         r#"
@@ -410,7 +410,7 @@ fn a_peer_that_answers_datagrams_in_another_way() {
     for program in ["./unconnected", "./connected"] {
         let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let port = socket.local_addr().unwrap().port().to_string();
-        // Once as it was there, and then as it is here, however often.
+        // Once as recorded, and then as it is here, any number of times.
         std::thread::spawn(move || {
             let mut buffer = [0; 16];
             for answer in std::iter::once("yes").chain(std::iter::repeat("no")) {
@@ -425,7 +425,7 @@ fn a_peer_that_answers_datagrams_in_another_way() {
     }
 }
 
-/// Who may not raise a hard limit, such as root in a container, hears of it.
+/// Where a hard limit may not be raised, even by root in a container, the answer notes it.
 #[test]
 fn a_limit_that_may_not_be_raised() {
     let mut shop = Workshop::new();
@@ -437,7 +437,7 @@ fn a_limit_that_may_not_be_raised() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let set = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
     let may = u64::from_str_radix(set.trim(), 16).unwrap() >> 24 & 1 == 1;
-    // The limits of this process are what it may give; 40 is what the command is given.
+    // This process can give at most its own limits; the command gets 40.
     let answer = shop.find(there, &words);
     match answer.verdict {
         Verdict::Found(culprits) => {

@@ -1,10 +1,10 @@
-//! Calls that the tracer makes in the thread's place have to give what they give without it.
+//! Calls that the tracer makes in the thread's place must have the results of the thread's own calls.
 
 mod workshop;
 
 use workshop::Workshop;
 
-/// Says into a file what came of many calls, whoever makes them.
+/// Writes the results of many calls to a file.
 const ASKS: &str = r#"
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -134,7 +134,7 @@ fn said(shop: &Workshop, run: impl Fn(&Workshop)) -> String {
     std::os::unix::fs::symlink("data", folder.join("link")).unwrap();
     run(shop);
     let said = std::fs::read_to_string(folder.join("said")).unwrap();
-    // Numbers of files are others each time they are made.
+    // Inode numbers differ each time files are created.
     let line = |line: &str| match line.starts_with("  1") {
         true => line.rsplit_once(' ').map_or(line, |(rest, _)| rest).to_owned(),
         false => line.to_owned(),

@@ -68,7 +68,7 @@ impl Workshop {
         }
     }
 
-    /// Runs a command that must pass, and keeps what it sees in a file and back.
+    /// Runs a command that must pass, writes its record to a file and reads it back.
     pub fn record(&self, words: &[&str]) -> Record {
         let record = self.try_record(words);
         assert_eq!(record.end.status, 0, "{words:?} fails where it should pass");
@@ -99,7 +99,7 @@ impl Workshop {
         find(there, &self.command(words), options, &mut |_| ()).expect("an answer")
     }
 
-    /// The guilty things, which must have been found.
+    /// The decisive things, which must have been found.
     pub fn culprits(&self, there: Record, words: &[&str]) -> Vec<Culprit> {
         let answer = self.find(there, words);
         match answer.verdict {
@@ -108,7 +108,7 @@ impl Workshop {
         }
     }
 
-    /// What the one guilty thing is said to be, with the directory as `.`.
+    /// The sentence about the one decisive thing, with the directory as `.`.
     pub fn sentence(&self, there: Record, words: &[&str]) -> String {
         let culprits = self.culprits(there, words);
         let sentences: Vec<String> =
