@@ -30,10 +30,9 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether an access is one that a signal handler left by a jump. An access to the recorded address is;
-    /// an access to the first 64 KiB or to a non-canonical address is assumed to be, since its address may be
-    /// missing from the recording; any other jump is assumed to happen by the next call, return or loop
-    /// header.
+    /// Whether an access is one that a signal handler left by a jump: one to the recorded address, or one to the
+    /// first 64 KiB or to a non-canonical address, which always faults. Any other jump is assumed to happen by the
+    /// next call, return or loop header.
     pub(crate) fn leaves_by_jump(&self, address: u64, len: u64) -> bool {
         if self.time < self.gate {
             return false;
