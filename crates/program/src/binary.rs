@@ -1,4 +1,4 @@
-//! Finding the model in an ELF file.
+//! Finds the model in an ELF file.
 
 use crate::model::Module;
 use crate::section::{self, SectionError};
@@ -8,56 +8,54 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// What `relapse` wants to know of an executable, shared library or object.
+/// What `relapse` reads from an executable, a shared library or an object file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Binary {
     /// The GNU build id, if the linker wrote one.
     pub build_id: Option<Vec<u8>>,
-    /// The models of its translation units; empty if it was built by another
-    /// compiler.
+    /// The models of its translation units. Empty if another compiler built the file.
     pub modules: Vec<Module>,
 }
 
-/// Why a binary could not be read.
+/// The reason why a binary could not be read.
 #[derive(Debug, Error)]
 pub enum BinaryError {
-    /// The file itself.
+    /// The file could not be read.
     #[error("read {path}: {error}")]
     File {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The I/O error.
         error: std::io::Error,
     },
-    /// Not an ELF file, or a broken one.
+    /// The file is not ELF, or is malformed.
     #[error("parse the object file: {0}")]
     Object(#[from] object::Error),
-    /// Its model section.
+    /// The model section is malformed.
     #[error(transparent)]
     Section(#[from] SectionError),
 }
 
 impl Binary {
-    /// Reads build id and models out of the bytes of an ELF file.
+    /// Reads the build id and the models from the bytes of an ELF file.
     ///
     /// # Errors
-    /// If the file or a model in it is malformed. A file without any model is
-    /// no error.
+    /// If the file or a model in it is malformed. A file without a model is not an error.
     pub fn parse(bytes: &[u8]) -> Result<Binary, BinaryError> {
         let file = object::File::parse(bytes)?;
         let build_id = file.build_id()?.map(<[u8]>::to_vec);
         let mut modules = Vec::new();
-        // A relocatable object may hold several sections of the name.
+        // A relocatable object may contain several sections of this name.
         for data in model_sections(&file) {
             modules.append(&mut section::decode_all(&data?)?);
         }
         Ok(Binary { build_id, modules })
     }
 
-    /// [`Binary::parse`] of a file.
+    /// Reads and parses a file; see [`Binary::parse`].
     ///
     /// # Errors
-    /// As there, or if the file cannot be read.
+    /// As [`Binary::parse`], or if the file cannot be read.
     pub fn read(path: &Path) -> Result<Binary, BinaryError> {
         let bytes =
             std::fs::read(path).map_err(|error| BinaryError::File { path: path.to_owned(), error })?;
@@ -65,7 +63,7 @@ impl Binary {
     }
 }
 
-/// Only the GNU build id, without touching the models.
+/// Reads only the GNU build id. The models are not decoded.
 ///
 /// # Errors
 /// If the bytes are not an ELF file.
@@ -73,13 +71,14 @@ pub fn build_id(bytes: &[u8]) -> Result<Option<Vec<u8>>, BinaryError> {
     Ok(object::File::parse(bytes)?.build_id()?.map(<[u8]>::to_vec))
 }
 
-/// Section in which the compiler driver says because of which option a program does not record.
+/// The section in which the compiler driver stores the option that disables recording of a program.
 pub const UNRECORDED: &str = ".relapse.unrecorded";
 
-/// Why a program does not record, as far as its file says so.
+/// Why a program does not record, as far as its file reports a reason: the content of the
+/// [`UNRECORDED`] section, or an architecture other than x86-64.
 ///
 /// # Errors
-/// If the file cannot be read, or is no ELF file.
+/// If the file cannot be read, or is not ELF.
 pub fn unrecorded(path: &Path) -> Result<Option<String>, BinaryError> {
     let bytes = std::fs::read(path).map_err(|error| BinaryError::File { path: path.to_owned(), error })?;
     let file = object::File::parse(&*bytes)?;
@@ -90,24 +89,24 @@ pub fn unrecorded(path: &Path) -> Result<Option<String>, BinaryError> {
     Ok(said.or(foreign))
 }
 
-/// Data of a binary: what nothing changes while it runs, and what its variables begin with.
+/// Constant data and initial values of a binary.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constants {
-    /// Sections of it: address in the file, and bytes.
+    /// Read-only sections: address in the file, and bytes.
     pub sections: Vec<(u64, Vec<u8>)>,
-    /// Variables as they are before the program runs: address in the file, and bytes.
+    /// Initial values of writable data sections: address in the file, and bytes.
     pub initial: Vec<(u64, Vec<u8>)>,
-    /// Words in `initial` that the loader fills in, by their addresses.
+    /// Addresses of the words in `initial` that the loader relocates.
     pub relocated: Vec<u64>,
-    /// Names of the file and their addresses there, to tell how far from them it was loaded.
+    /// Symbols and their addresses in the file. They determine the load offset.
     pub symbols: Vec<(String, u64)>,
 }
 
 impl Constants {
-    /// Reads them out of a file.
+    /// Reads the constants of a file.
     ///
     /// # Errors
-    /// If it cannot be read, or is no ELF file.
+    /// If the file cannot be read, or is not ELF.
     pub fn read(path: &Path) -> Result<Constants, BinaryError> {
         let bytes =
             std::fs::read(path).map_err(|error| BinaryError::File { path: path.to_owned(), error })?;
@@ -116,7 +115,7 @@ impl Constants {
 
     pub(crate) fn of(file: &object::File<'_>) -> Result<Constants, BinaryError> {
         let mut constants = Constants::default();
-        // Sections that are written by the loader alone (`.data.rel.ro`) are not these.
+        // Sections that only the loader writes (`.data.rel.ro`) are not included.
         for section in file.sections().filter(|s| s.kind() == SectionKind::ReadOnlyData || is_text(s)) {
             constants.sections.push((section.address(), section.data()?.to_vec()));
         }

@@ -1,19 +1,20 @@
-//! Sets of small numbers of which most are empty or alike: words of bits, in order.
+//! Sparse bit sets of small numbers. Most sets are empty or share words; a set is a sorted list of
+//! 64-bit words.
 
-/// A set; words that would be zero are left out.
+/// A set. Words that would be zero are not stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bits {
     words: Vec<(u32, u64)>,
 }
 
 impl Bits {
-    /// Whether nothing is in it.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Whether a number is in it.
+    /// Whether the set contains a number.
     #[must_use]
     pub fn contains(&self, n: u32) -> bool {
         match self.words.binary_search_by_key(&(n / 64), |w| w.0) {
@@ -22,7 +23,7 @@ impl Bits {
         }
     }
 
-    /// Puts a number in; whether it is new.
+    /// Inserts a number. Returns whether it is new.
     pub fn insert(&mut self, n: u32) -> bool {
         let bit = 1 << (n % 64);
         match self.words.binary_search_by_key(&(n / 64), |w| w.0) {
@@ -38,13 +39,13 @@ impl Bits {
         }
     }
 
-    /// How many words it takes.
+    /// The number of words stored.
     #[must_use]
     pub fn words(&self) -> usize {
         self.words.len()
     }
 
-    /// All, in order.
+    /// All elements in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().flat_map(|(word, bits)| {
             let (base, mut left) = (word * 64, *bits);
@@ -56,9 +57,9 @@ impl Bits {
         })
     }
 
-    /// Takes in all of another; whether any is new.
+    /// Inserts all elements of another set. Returns whether any is new.
     pub fn extend(&mut self, other: &Bits) -> bool {
-        // Most often the words are there already.
+        // Usually the words exist already.
         let mut i = 0;
         let (mut missing, mut new) = (0, 0);
         for (word, bits) in &other.words {
@@ -98,13 +99,13 @@ impl Bits {
         }
     }
 
-    /// What is in it and not in another.
+    /// Set difference: the elements that are not in `other`.
     #[must_use]
     pub fn without(&self, other: &Bits) -> Bits {
         self.with(other, |a, b| a & !b)
     }
 
-    /// What is in both.
+    /// Set intersection.
     #[must_use]
     pub fn common(&self, other: &Bits) -> Bits {
         self.with(other, |a, b| a & b)
@@ -127,7 +128,7 @@ impl Bits {
     }
 }
 
-/// A set in the making, for numbers that come in no order.
+/// A builder for a set whose numbers arrive in no order.
 #[derive(Debug, Default)]
 pub struct Collector {
     words: Vec<u64>,
@@ -135,7 +136,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Puts a number in.
+    /// Inserts a number.
     pub fn insert(&mut self, n: u32) {
         let word = (n / 64) as usize;
         if self.words.len() <= word {
@@ -147,7 +148,7 @@ impl Collector {
         self.words[word] |= 1 << (n % 64);
     }
 
-    /// What was put in; empty afterwards.
+    /// Returns the set of inserted numbers and leaves the builder empty.
     pub fn take(&mut self) -> Bits {
         self.touched.sort_unstable();
         let words = self.touched.drain(..).map(|w| (w, std::mem::take(&mut self.words[w as usize])));

@@ -1,12 +1,10 @@
-//! Control-flow facts: predecessors, orders, dominators, control dependence,
-//! loops.
+//! Control-flow facts: predecessors, traversal orders, dominators, control dependence, loops.
 //!
-//! Everything is computed on a plain [`Graph`] of numbered nodes, so that it
-//! can be tested on graphs no compiler would make. Dominators follow Cooper,
-//! Harvey and Kennedy, *A Simple, Fast Dominance Algorithm*: on graphs of the
-//! size of functions it beats the asymptotically better ones and is a page
-//! long. Control dependence is that of Ferrante, Ottenstein and Warren: the
-//! post-dominance frontier.
+//! Everything is computed on a plain [`Graph`] of numbered nodes, so that tests can use graphs that
+//! no compiler would emit. Dominators follow Cooper, Harvey and Kennedy, *A Simple, Fast Dominance
+//! Algorithm*: on graphs of the size of functions it is faster than the algorithms with better
+//! asymptotic bounds, and it is a page long. Control dependence is that of Ferrante, Ottenstein and
+//! Warren: the post-dominance frontier.
 
 use crate::inst::Inst;
 use crate::model::Function;
@@ -16,18 +14,18 @@ use crate::model::Function;
 pub struct Graph {
     successors: Vec<Vec<u32>>,
     predecessors: Vec<Vec<u32>>,
-    /// Of each node the successor that control only gets to by an exception.
+    /// For each node, the successor that is reached only by an exception.
     handlers: Vec<Option<u32>>,
 }
 
 impl Graph {
-    /// A graph from each node's successors. Repeated edges count once; edges to
-    /// nodes that do not exist are dropped.
+    /// Builds a graph from the successors of each node. Repeated edges count once; edges to nodes
+    /// that do not exist are dropped.
     #[must_use]
     pub fn new(mut successors: Vec<Vec<u32>>) -> Graph {
         let count = successors.len();
         let mut predecessors = vec![Vec::new(); count];
-        // The last node found to lead to each; nodes come in order.
+        // The last node found to have an edge to each node. Nodes are visited in order.
         let mut led_by = vec![usize::MAX; count];
         for (from, list) in successors.iter_mut().enumerate() {
             list.retain(|to| match led_by.get_mut(*to as usize) {
@@ -41,7 +39,7 @@ impl Graph {
         Graph { successors, predecessors, handlers: vec![None; count] }
     }
 
-    /// The same graph, with the nodes that lead to a handler of exceptions: node and handler.
+    /// The same graph with its exception edges, as pairs of node and handler.
     #[must_use]
     pub fn with_handlers(mut self, handlers: impl IntoIterator<Item = (u32, u32)>) -> Graph {
         for (node, handler) in handlers {
@@ -52,7 +50,7 @@ impl Graph {
         self
     }
 
-    /// The blocks of a function.
+    /// The graph of the blocks of a function.
     #[must_use]
     pub fn of(function: &Function) -> Graph {
         let last = |end: u32| (end as usize).checked_sub(1).and_then(|i| function.code.get(i));
@@ -69,32 +67,32 @@ impl Graph {
         graph.with_handlers(handlers.collect::<Vec<_>>())
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.successors.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.successors.is_empty()
     }
 
-    /// Where control may go, each node once.
+    /// The successors of a node, each once.
     #[must_use]
     pub fn successors(&self, node: u32) -> &[u32] {
         self.successors.get(node as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Where control may come from, each node once, in order.
+    /// The predecessors of a node, each once, in order.
     #[must_use]
     pub fn predecessors(&self, node: u32) -> &[u32] {
         self.predecessors.get(node as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The nodes reachable from the entry, each before those it leads to,
-    /// except along back edges.
+    /// The nodes reachable from the entry in reverse postorder: each precedes its successors except
+    /// along back edges.
     #[must_use]
     pub fn reverse_postorder(&self) -> Vec<u32> {
         reverse_postorder(&self.successors, 0)
@@ -106,23 +104,22 @@ impl Graph {
         Dominators::compute(&self.successors, &self.predecessors, 0)
     }
 
-    /// Immediate post-dominators. All nodes without successors lead to a
-    /// virtual exit, numbered [`Graph::len`]. So that every node can reach the
-    /// exit, of each group of nodes that cannot leave (an endless loop) the one
-    /// first in reverse postorder gets an edge to it; the same nodes get it
-    /// whenever the function is looked at again.
+    /// Immediate post-dominators. All nodes without successors have an edge to a virtual exit,
+    /// numbered [`Graph::len`]. Every node must reach the exit: in each group of nodes that cannot
+    /// (an endless loop), the first in reverse postorder gets an edge to it. The choice is
+    /// deterministic.
     ///
-    /// Ways to handlers of exceptions do not count: any call may throw, and what follows
-    /// a call that returned does not depend on that.
+    /// Edges to exception handlers do not count. Any call may throw, and the code after a call that
+    /// returned does not depend on that.
     #[must_use]
     pub fn post_dominators(&self) -> Dominators {
         let (forward, backward) = self.with_exit();
         Dominators::compute(&backward, &forward, self.len() as u32)
     }
 
-    /// For each node, the nodes whose branch decides whether it runs: `b`
-    /// depends on `a` if `b` post-dominates a successor of `a` but does not
-    /// strictly post-dominate `a`. A handler depends on the calls that lead to it.
+    /// For each node, the nodes whose branch controls whether it runs: `b` depends on `a` if `b`
+    /// post-dominates a successor of `a` but does not strictly post-dominate `a`. A handler depends
+    /// on the calls with an edge to it.
     #[must_use]
     pub fn control_dependence(&self) -> Vec<Vec<u32>> {
         let (mut forward, backward) = self.with_exit();
@@ -133,7 +130,8 @@ impl Graph {
         let mut depends = vec![Vec::new(); self.len()];
         for a in 0..self.len() as u32 {
             for &s in &forward[a as usize] {
-                // Up the tree from the successor to what post-dominates `a` anyway.
+                // Climb the tree from the successor to the first node that strictly post-dominates
+                // `a`.
                 let mut at = Some(s);
                 let decided = |b: &u32| (*b as usize) < self.len() && (*b == a || !post.dominates(*b, a));
                 while let Some(b) = at.filter(decided) {
@@ -147,8 +145,8 @@ impl Graph {
         depends
     }
 
-    /// Natural loops: for each header, the nodes that reach one of its back
-    /// edges without passing it. Sorted by header; nodes sorted.
+    /// Natural loops: for each header, the nodes that reach one of its back edges without passing
+    /// it. Sorted by header; the nodes are sorted.
     #[must_use]
     pub fn loops(&self) -> Vec<Loop> {
         let dominators = self.dominators();
@@ -178,7 +176,7 @@ impl Graph {
         loops
     }
 
-    /// Successors and predecessors with the virtual exit as last node.
+    /// Successors and predecessors, with the virtual exit as last node.
     fn with_exit(&self) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
         let exit = self.len() as u32;
         let mut forward = self.successors.clone();
@@ -204,7 +202,7 @@ impl Graph {
         for node in (0..exit).filter(|n| forward[*n as usize].is_empty()) {
             join(node, &mut leaves);
         }
-        // Nodes the entry does not reach come last, in order.
+        // Unreachable nodes are last, in order.
         for node in self.reverse_postorder().into_iter().chain(0..exit) {
             if !leaves[node as usize] {
                 join(node, &mut leaves);
@@ -223,9 +221,9 @@ impl Graph {
 pub struct Loop {
     /// Dominates all other nodes.
     pub header: u32,
-    /// Nodes with an edge back to the header.
+    /// Nodes with a back edge to the header.
     pub latches: Vec<u32>,
-    /// All nodes, with the header.
+    /// All nodes, including the header.
     pub nodes: Vec<u32>,
 }
 
@@ -233,9 +231,9 @@ pub struct Loop {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dominators {
     root: u32,
-    /// `u32::MAX` for nodes the root does not reach.
+    /// `u32::MAX` for nodes that are not reachable from the root.
     immediate: Vec<u32>,
-    /// Distance from the root, so that `dominates` knows when to stop.
+    /// Distance from the root, at which `dominates` stops.
     depth: Vec<u32>,
 }
 
@@ -283,14 +281,14 @@ impl Dominators {
         (parent != NONE && node != self.root).then_some(parent)
     }
 
-    /// Whether the root reaches the node.
+    /// Whether the node is reachable from the root.
     #[must_use]
     pub fn is_reachable(&self, node: u32) -> bool {
         self.immediate.get(node as usize).is_some_and(|p| *p != NONE)
     }
 
-    /// Whether every way from the root to `b` passes `a`; a node dominates
-    /// itself. False if one of them cannot be reached.
+    /// Whether every path from the root to `b` passes `a`. A node dominates itself. False if one of
+    /// them is unreachable.
     #[must_use]
     pub fn dominates(&self, a: u32, b: u32) -> bool {
         if !self.is_reachable(a) || !self.is_reachable(b) {
@@ -304,7 +302,7 @@ impl Dominators {
     }
 }
 
-/// The closest common ancestor in the tree so far.
+/// The closest common ancestor in the partial tree.
 fn meet(immediate: &[u32], rank: &[u32], mut a: u32, mut b: u32) -> u32 {
     while a != b {
         while rank[a as usize] > rank[b as usize] {

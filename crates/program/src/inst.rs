@@ -1,10 +1,10 @@
 //! Instructions and operands of the model.
 //!
-//! The set is small on purpose: what LLVM IR says in many ways is lowered to
-//! one. Arithmetic wraps (the compiler strips every flag that would make a
-//! result poison), shift amounts are taken modulo the width, and a float that
-//! does not fit gives the integer with only its sign bit set, so that each
-//! instruction has exactly one outcome and replay can be exact.
+//! The set is small on purpose: LLVM IR constructs with the same meaning are lowered to one
+//! instruction. Arithmetic wraps (the compiler strips every flag that would make a result poison),
+//! shift amounts are taken modulo the width, and a float that does not fit converts to the integer
+//! with only its sign bit set. Each instruction therefore has exactly one outcome, and replay is
+//! exact.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,10 @@ pub type Reg = u32;
 /// Index of a block in its function.
 pub type BlockId = u32;
 
-/// What an instruction reads.
+/// An operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Operand {
-    /// The slot (or the first of the slots) of a value.
+    /// The slot of a value, or the first of its slots.
     Reg(Reg),
     /// A constant of one slot, zero-extended.
     Const(u64),
@@ -44,7 +44,7 @@ pub enum Ty {
 }
 
 impl Ty {
-    /// How many register slots a value of this type takes.
+    /// The number of register slots of a value of this type.
     #[must_use]
     pub fn slots(self) -> u32 {
         match self {
@@ -54,7 +54,7 @@ impl Ty {
         }
     }
 
-    /// How many bytes a load or store of this type touches.
+    /// The number of bytes that a load or store of this type accesses.
     #[must_use]
     pub fn bytes(self) -> u32 {
         match self {
@@ -77,7 +77,7 @@ impl Ty {
     }
 }
 
-/// Integer arithmetic on two operands of the same width.
+/// Integer arithmetic on two operands of equal width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BinOp {
     Add,
@@ -155,12 +155,12 @@ pub enum CastOp {
     FpToSi,
     UiToFp,
     SiToFp,
-    /// Same bits, other type (also int <-> pointer of 64 bits).
+    /// A bit cast: same bits, other type (also between int and pointer of 64 bits).
     Bits,
 }
 
-/// Pure operations that LLVM spells as intrinsics. `*Overflow` forms write the
-/// result and, in the slot after it, the overflow bit.
+/// Pure operations that LLVM represents as intrinsics. The `*Overflow` forms write the result and,
+/// in the next slot, the overflow bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Pure {
     Bswap,
@@ -202,11 +202,12 @@ pub enum Pure {
     MinNum,
     MaxNum,
     Fma,
-    /// `is.fpclass`: second operand is the class mask.
+    /// `is.fpclass`: the second operand is the class mask.
     FpClass,
 }
 
-/// What an atomic read-modify-write stores, from the old value and its operand.
+/// The operation of an atomic read-modify-write: computes the stored value from the old value and
+/// the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RmwOp {
     Xchg,
@@ -226,8 +227,7 @@ pub enum RmwOp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ArgTy {
     Value(Ty),
-    /// The callee gets a copy of this many bytes; the operand is the address
-    /// of the original.
+    /// The callee gets a copy of this many bytes. The operand is the address of the original.
     ByVal {
         size: u64,
         align: u32,
@@ -244,23 +244,23 @@ pub struct Arg {
 /// A call, direct or through a pointer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// Address of the callee; a `Symbol` for a direct call.
+    /// Address of the callee. A direct call has a `Symbol`.
     pub callee: Operand,
     pub args: Vec<Arg>,
     /// First slot of the result.
     pub dst: Reg,
-    /// Leaves of the result, in order; empty for `void`.
+    /// Scalar leaves of the result type, in order. Empty for `void`.
     pub ret: Vec<Ty>,
     /// Number of fixed parameters when the callee is variadic.
     pub variadic: Option<u32>,
-    /// `setjmp` and friends.
+    /// Whether the callee returns twice (`setjmp` and similar).
     pub returns_twice: bool,
 }
 
-/// Slots of an [`Inst::Landing`].
+/// The number of slots of an [`Inst::Landing`].
 pub const LANDING_SLOTS: u32 = 3;
 
-/// Where an [`Inst::Unknown`] value comes from.
+/// The origin of an [`Inst::Unknown`] value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// Inline assembly, with its text.
@@ -313,8 +313,8 @@ pub enum Inst {
         dst: Reg,
         args: Vec<Operand>,
     },
-    /// Copies `slots` slots from `a` or, if the condition is false, `b`. With
-    /// more than one slot both operands are registers.
+    /// Copies `slots` slots from `a` or, if the condition is false, from `b`. With more than one
+    /// slot both operands are registers.
     Select {
         slots: u32,
         dst: Reg,
@@ -336,7 +336,7 @@ pub enum Inst {
         scale: i64,
         offset: i64,
     },
-    /// Address of a fixed place in the function's frame: `frame base + offset`.
+    /// Address of a fixed offset in the function's frame: `frame base + offset`.
     Frame {
         dst: Reg,
         offset: u64,
@@ -353,13 +353,13 @@ pub enum Inst {
     StackRestore {
         a: Operand,
     },
-    /// May miss: see the recording format.
+    /// The shadow may not predict the value (a miss): see the recording format.
     Load {
         dst: Reg,
         addr: Operand,
         ty: Ty,
     },
-    /// Adds the value's slots to the checksum.
+    /// Stores a value and adds its slots to the checksum.
     Store {
         addr: Operand,
         value: Operand,
@@ -372,7 +372,7 @@ pub enum Inst {
         value: Operand,
         ty: Ty,
     },
-    /// `dst` gets the old value, the slot after it whether it was exchanged.
+    /// `dst` gets the old value. The next slot records whether the exchange happened.
     CmpXchg {
         dst: Reg,
         addr: Operand,
@@ -381,7 +381,7 @@ pub enum Inst {
         ty: Ty,
     },
     Fence,
-    /// Overlap allowed.
+    /// The ranges may overlap.
     MemCopy {
         to: Operand,
         from: Operand,
@@ -400,24 +400,24 @@ pub enum Inst {
         to: Operand,
         from: Operand,
     },
-    /// The address of a thread-local variable in the running thread.
+    /// The address of a thread-local variable in the current thread.
     ThreadLocal {
         dst: Reg,
         symbol: u32,
     },
-    /// A value only the recording knows.
+    /// A value that only the recording contains.
     Unknown {
         dst: Reg,
         ret: Vec<Ty>,
         args: Vec<Operand>,
         source: Box<Source>,
     },
-    /// Advances the thread's time by one; stands first in every loop header.
+    /// Advances the thread's time by one. It is the first instruction of every loop header.
     Tick,
     Jump {
         to: BlockId,
     },
-    /// Adds [`Inst::branch_mix`] to the checksum if taken.
+    /// Adds [`Inst::branch_mix`] to the checksum if the branch is taken.
     Branch {
         cond: Operand,
         then: BlockId,
@@ -434,26 +434,26 @@ pub enum Inst {
         value: Option<Operand>,
         ret: Vec<Ty>,
     },
-    /// `abort`-like: the machine traps here.
+    /// Traps, as `abort`.
     Trap,
     Unreachable,
-    /// Stands behind a call that may end by an exception, in front of the [`Inst::Switch`]
-    /// that goes to the handler. Three slots: whether control landed here instead of
-    /// returning, the exception, and its selector; zeros when the call returned.
+    /// Follows a call that may throw and precedes the [`Inst::Switch`] that dispatches to the
+    /// handler. Three slots: whether control landed here instead of returning, the exception, and
+    /// its selector. All three are zero when the call returned.
     Landing {
         dst: Reg,
     },
 }
 
 impl Inst {
-    /// What a taken branch at this site adds to the checksum.
+    /// The value that a taken branch at this site adds to the checksum.
     #[must_use]
     pub fn branch_mix(site: u32) -> u64 {
-        // A 32-bit immediate, sign-extended, so that it costs one instruction.
+        // A sign-extended 32-bit immediate, so that it costs one instruction.
         i64::from(site.wrapping_mul(0x9E37_79B1).cast_signed() | 1).cast_unsigned()
     }
 
-    /// Whether control leaves the block here.
+    /// Whether this instruction ends its block.
     #[must_use]
     pub fn is_terminator(&self) -> bool {
         matches!(
@@ -467,7 +467,7 @@ impl Inst {
         )
     }
 
-    /// The blocks that may follow, in order, with repetitions.
+    /// The successor blocks, in order, with repetitions.
     #[must_use]
     pub fn successors(&self) -> Vec<BlockId> {
         match self {
@@ -480,7 +480,7 @@ impl Inst {
         }
     }
 
-    /// The slots this instruction assigns: first and count.
+    /// The slots this instruction defines: first slot and count.
     #[must_use]
     pub fn defines(&self) -> Option<(Reg, u32)> {
         let sum = |tys: &[Ty]| tys.iter().map(|t| t.slots()).sum::<u32>();
@@ -508,8 +508,8 @@ impl Inst {
         (n > 0).then_some((dst, n))
     }
 
-    /// The first value that this instruction assigns, and its type. What is only copied from slot to
-    /// slot has the type of a word.
+    /// The first value that this instruction defines, and its type. A value that is only copied
+    /// between slots has the type of a word.
     #[must_use]
     pub fn result(&self) -> Option<(Reg, Ty)> {
         let (dst, _) = self.defines()?;
@@ -529,7 +529,7 @@ impl Inst {
         Some((dst, ty))
     }
 
-    /// The types of all values that this instruction assigns, in the order of their slots.
+    /// The types of all values that this instruction defines, in slot order.
     #[must_use]
     pub fn result_types(&self) -> Vec<Ty> {
         let slots = self.defines().map_or(0, |(_, slots)| slots);
@@ -539,7 +539,7 @@ impl Inst {
             _ => self.result().map(|(_, ty)| ty).into_iter().collect(),
         };
         let mut left = slots.saturating_sub(types.iter().map(|ty| ty.slots()).sum());
-        // An overflow or exchange bit, and further words of what is copied.
+        // An overflow or exchange bit, and the remaining words of a copy.
         let more = match self {
             Inst::Pure { .. } | Inst::CmpXchg { .. } => Ty::Int(1),
             _ => Ty::Int(64),
@@ -551,8 +551,8 @@ impl Inst {
         types
     }
 
-    /// The value that this instruction is about, and its type: what it assigns, stores, returns or
-    /// decides by.
+    /// The characteristic value of this instruction and its type: the value it defines, stores,
+    /// returns or branches on.
     #[must_use]
     pub fn value(&self) -> Option<(Operand, Ty)> {
         match self {
@@ -564,8 +564,8 @@ impl Inst {
         }
     }
 
-    /// Calls `f` for every operand with the number of slots read there. A
-    /// constant or symbol read as two slots has zero in the second.
+    /// Calls `f` for every operand, with the number of slots read. The second slot of a constant or
+    /// symbol that is read as two slots is zero.
     pub fn for_each_use(&self, mut f: impl FnMut(Operand, u32)) {
         match self {
             Inst::Bin { a, b, bits, .. } | Inst::ICmp { a, b, bits, .. } => {
@@ -638,7 +638,7 @@ impl Inst {
 }
 
 impl ArgTy {
-    /// How many slots the argument takes; of a `ByVal` argument, its address.
+    /// The number of slots of the argument. A `ByVal` argument has the slot of its address.
     #[must_use]
     pub fn slots(self) -> u32 {
         match self {
@@ -649,7 +649,7 @@ impl ArgTy {
 }
 
 impl Pure {
-    /// How many operands the operation has.
+    /// The number of operands.
     #[must_use]
     pub fn operands(self) -> usize {
         match self {
@@ -672,7 +672,7 @@ impl Pure {
         }
     }
 
-    /// Whether it works on floats.
+    /// Whether the operation is on floats.
     #[must_use]
     pub fn is_float(self) -> bool {
         matches!(
@@ -693,7 +693,7 @@ impl Pure {
         )
     }
 
-    /// Slots of the result when the operands have type `ty`.
+    /// The number of result slots for operands of type `ty`.
     #[must_use]
     pub fn result_slots(self, ty: Ty) -> u32 {
         match self {

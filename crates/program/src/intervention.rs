@@ -1,35 +1,35 @@
-//! Another value at one moment of a run.
+//! A replaced value at one moment of a run.
 //!
-//! An explanation claims that a value made a test fail. The claim is checked by running the
-//! program again with only that value replaced. The last line of a source file asks for it:
+//! An explanation claims that a value made a test fail. The claim is checked by running the program
+//! again with only that value replaced. The last line of a source file requests the replacement:
 //!
 //! ```text
 //! #pragma relapse intervene FUNCTION LENGTH INDEX OCCURRENCE VALUE
 //! ```
 //!
-//! The pragma reaches the object through every build system and every cache, because the source
-//! file is another one.
+//! The pragma reaches the object file through every build system and every cache, because it
+//! changes the source file.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// One value at one moment.
+/// The replacement of one value at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intervention {
-    /// As the linker knows it.
+    /// Linker name of the function.
     pub function: String,
-    /// Instructions of its model.
+    /// Number of instructions in its model, for a consistency check.
     pub length: u32,
-    /// The instruction among them.
+    /// Index of the instruction among them.
     pub index: u32,
-    /// How often it runs before.
+    /// The number of earlier executions of the instruction.
     pub occurrence: u64,
-    /// The bits of the value it gets.
+    /// The bits of the replacement value.
     pub value: u64,
 }
 
-/// How the line begins.
+/// Prefix of the line.
 pub const PRAGMA: &str = "#pragma relapse intervene ";
 
 impl fmt::Display for Intervention {

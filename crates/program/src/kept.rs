@@ -1,4 +1,4 @@
-//! What replay needs of a binary, in a form that can be kept without it.
+//! The part of a binary that replay requires, in a form that can be stored without the binary.
 
 use crate::binary::{BinaryError, Constants, model_sections};
 use crate::model::Module;
@@ -9,23 +9,23 @@ use std::path::Path;
 
 /// The model sections and the constant data of an executable or shared library.
 ///
-/// The serialised form is postcard's; the models in it are sections as a binary has them,
-/// with their own version and checksum.
+/// The serialised form is postcard's. The models in it are sections in the format of a binary, with
+/// their own version and checksum.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// The GNU build id, if the linker wrote one.
     pub build_id: Option<Vec<u8>>,
     /// The content of each [`section::NAME`] section.
     pub sections: Vec<Vec<u8>>,
-    /// Its data, as far as that is known before it runs.
+    /// The data of the binary, as far as it is known before the program runs.
     pub constants: Constants,
 }
 
 impl Kept {
-    /// Takes it out of a binary.
+    /// Reads it from a binary.
     ///
     /// # Errors
-    /// If the file cannot be read, or is no ELF file. Models are not looked into.
+    /// If the file cannot be read, or is not ELF. Models are not decoded.
     pub fn read(path: &Path) -> Result<Kept, BinaryError> {
         let bytes =
             std::fs::read(path).map_err(|error| BinaryError::File { path: path.to_owned(), error })?;
@@ -38,10 +38,10 @@ impl Kept {
         Ok(Kept { build_id, sections, constants: Constants::of(&file)? })
     }
 
-    /// The serialised form.
+    /// Returns the serialised form.
     ///
     /// # Errors
-    /// If there is no memory for it.
+    /// If memory is exhausted.
     pub fn encode(&self) -> Result<Vec<u8>, SectionError> {
         postcard::to_stdvec(self).map_err(|e| SectionError::Encode(e.to_string()))
     }
@@ -49,12 +49,12 @@ impl Kept {
     /// Reads the serialised form.
     ///
     /// # Errors
-    /// If the bytes are not one.
+    /// If the bytes are malformed.
     pub fn decode(bytes: &[u8]) -> Result<Kept, SectionError> {
         postcard::from_bytes(bytes).map_err(|e| SectionError::Unpack { at: 0, reason: e.to_string() })
     }
 
-    /// The models, checked.
+    /// Decodes and validates the models.
     ///
     /// # Errors
     /// If a section is malformed.
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(again.modules().expect("models").len(), 2);
     }
 
-    /// Every cut and every changed byte is an error or another value, never a panic.
+    /// Every truncation and every changed byte results in an error or a different value, never a panic.
     #[test]
     fn damaged_bytes_are_no_panic() {
         let bytes = sample().encode().expect("bytes");

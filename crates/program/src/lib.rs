@@ -1,41 +1,39 @@
-//! The program model: what a compiled translation unit does, in a register
-//! IR of our own.
+//! The program model: a compiled translation unit in a register IR of our own.
 //!
-//! The compiler driver lowers LLVM IR to a [`Module`] and puts it, serialised
-//! by [`section::encode`], into the [`section::NAME`] section of every object
-//! file. The linker concatenates these sections, so a linked executable or
-//! shared library carries the models of all its units; [`section::decode_all`]
-//! finds them again. Nothing here needs LLVM.
+//! The compiler driver lowers LLVM IR to a [`Module`] and stores it, serialised by
+//! [`section::encode`], in the [`section::NAME`] section of every object file. The linker
+//! concatenates these sections, so a linked executable or shared library contains the models of all
+//! its units; [`section::decode_all`] decodes them. Nothing here needs LLVM.
 //!
 //! # What lives here
 //! * [`model`]: modules, symbols, functions, blocks, variables, types;
 //! * [`inst`]: instructions and operands;
-//! * [`intervention`]: another value for one of them, at one moment of a run;
+//! * [`intervention`]: a replacement value for one execution of an instruction;
 //! * [`section`]: the on-disk form, versioned and checksummed;
-//! * [`binary`]: finding the section in an ELF file; [`kept`]: what replay needs of one, without it;
+//! * [`binary`]: finding the section in an ELF file; [`kept`]: the part of a binary that replay
+//!   requires;
 //! * [`text`]: the model as readable text (`relapse dump program`);
 //! * [`mod@cfg`]: control-flow facts computed from a function;
-//! * [`names`]: names as the source has them;
-//! * [`nest`]: its loops, and how often a run went round them;
-//! * [`whole`], [`objects`], [`points_to`], [`may_define`]: all modules together, what
-//!   pointers may point to and what an instruction may store to;
-//! * [`bits`]: sets of numbers, for them;
-//! * [`outside`]: what those must be told of functions that are not modelled;
-//! * [`ways`]: what could have been assigned, had a branch gone another way;
-//! * [`validate`]: the checks every module passes before anybody sees it.
+//! * [`names`]: demangled names, as written in the source;
+//! * [`nest`]: the loops of a function and the iteration counts of a run;
+//! * [`whole`], [`objects`], [`points_to`], [`may_define`]: all modules linked, points-to sets, and
+//!   the memory an instruction may store to;
+//! * [`bits`]: sparse bit sets for these analyses;
+//! * [`outside`]: the effects of functions without a model, as an interface;
+//! * [`ways`]: assignments that the branch edges not taken could have made;
+//! * [`validate`]: the checks that every decoded module passes before use.
 //!
 //! # What must not be known here
 //! LLVM, processes, recordings, terminals. Data and pure functions only.
 //!
 //! # Values
-//! A function has `slots` 64-bit registers. Every SSA value owns one or more
-//! consecutive slots and is assigned at one place (plus block entry for phis).
-//! Integers up to 64 bits, pointers, `float` and `double` take one slot, held
-//! zero-extended (a float as its bits). `i128` and the 80-bit `long double`
-//! take two (low word first; the upper 48 bits of an `x86_fp80` are zero).
-//! Small aggregates take the slots of their leaves, in order.
+//! A function has `slots` 64-bit registers. Every SSA value owns one or more consecutive slots and
+//! is assigned by one instruction (phis at block entry). Integers up to 64 bits, pointers, `float`
+//! and `double` take one slot, zero-extended (a float as its bits). `i128` and the 80-bit `long
+//! double` take two slots (low word first; the upper 48 bits of an `x86_fp80` are zero). Small
+//! aggregates take the slots of their leaves, in order.
 //!
-//! # Places
+//! # Sites
 //! Every instruction of a module has a number, its *site*: the function's
 //! `first_site` plus the index in `code`. Sites key the events of a recording.
 //!
@@ -50,7 +48,7 @@
 pub mod binary;
 pub mod bits;
 pub mod cfg;
-// Fields and variants there are named for what they hold.
+// Fields and variants in this module are named for their content.
 #[allow(missing_docs)]
 pub mod inst;
 pub mod intervention;

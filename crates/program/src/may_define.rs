@@ -1,8 +1,9 @@
-//! What an instruction may store to, with all that it calls.
+//! Mod summaries: the memory that an instruction may store to, including all that it calls.
 //!
-//! A function's summary has every place outside of its own activation that it, or whatever it
-//! calls, may store to. Memory is that of [`crate::points_to`], and so are instances: a function
-//! that was looked at more than once has a summary for each look.
+//! The summary of a function is the set of locations outside its own activation that it, or any
+//! transitive callee, may store to. The memory model is that of [`crate::points_to`], and so are
+//! the instances: a function that was analysed once per call site has a summary for each instance.
+//! Summaries are propagated from callees to callers by a worklist until a fixpoint.
 
 use crate::bits::Bits;
 use crate::inst::{Call, Inst, Operand};
@@ -13,47 +14,48 @@ use crate::whole::{Callee, Whole};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Bytes that may be stored to.
+/// A range of bytes that may be stored to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
-    /// Of the running activation's own frame, from its start.
+    /// In the frame of the current activation, by frame offset.
     Own {
         /// First byte.
         start: u64,
-        /// The byte behind the last.
+        /// One past the last byte.
         end: u64,
     },
-    /// Of an object, from its start; of any object that it stands for.
+    /// In an object, by offset; in every memory object that the abstract object represents.
     Of {
         /// The object.
         object: ObjectId,
         /// First byte.
         start: u64,
-        /// The byte behind the last; the largest number for "to the end".
+        /// One past the last byte. The maximum means "to the end".
         end: u64,
     },
 }
 
-/// See the module's documentation.
+/// See the module documentation.
 pub struct MayDefine {
     pointers: PointsTo,
-    /// All targets; sets have their numbers.
+    /// All targets. Sets contain indices into this list.
     targets: Vec<Target>,
-    /// What each instance may store to outside of its own activation, with all it calls.
+    /// For each instance, the memory outside its own activation that it and its callees may store
+    /// to.
     summaries: Vec<Bits>,
-    /// The same of functions, by whomever they are called.
+    /// For each function, the union over its instances.
     functions: Vec<Bits>,
     /// Instances of each function.
     instances: Vec<Vec<u32>>,
-    /// What instructions of each instance store to by themselves, in their order.
+    /// For each instance, the direct stores by instruction index, in order.
     direct: Vec<Vec<(u32, Arc<Bits>)>>,
-    /// For each function, who makes its registers' values if it is the address of a frame's
-    /// place: the place.
+    /// For each function, the registers that always hold the address of a frame offset, and that
+    /// offset.
     frames: Vec<BTreeMap<u32, u64>>,
 }
 
 impl MayDefine {
-    /// Looks at all functions of a program.
+    /// Analyses all functions of a program.
     #[must_use]
     pub fn compute(
         whole: &Whole<'_>,
@@ -98,24 +100,24 @@ impl MayDefine {
         all
     }
 
-    /// What pointers may point to.
+    /// The points-to sets.
     #[must_use]
     pub fn pointers(&self) -> &PointsTo {
         &self.pointers
     }
 
-    /// What a function and all it calls may store to, but for their own activations.
+    /// The memory that a function and its callees may store to, without their own activations.
     #[must_use]
     pub fn of_function(&self, function: u32) -> &Bits {
         &self.functions[function as usize]
     }
 
-    /// What is in a set.
+    /// The elements of a set.
     pub fn targets<'s>(&'s self, set: &'s Bits) -> impl Iterator<Item = Target> + 's {
         set.iter().map(|n| self.targets[n as usize])
     }
 
-    /// What an instruction may store to, in any instance of its function.
+    /// The memory that an instruction may store to, in any instance of its function.
     #[must_use]
     pub fn of_inst(&self, whole: &Whole<'_>, outside: &dyn Outside, function: u32, index: u32) -> Bits {
         let mut set = Bits::default();
@@ -131,7 +133,7 @@ impl MayDefine {
         set
     }
 
-    /// The modelled functions that a call through a pointer may call.
+    /// The modelled functions that an indirect call may call.
     #[must_use]
     pub fn pointed_callees(&self, function: u32, index: u32) -> Vec<u32> {
         let all = self.instances[function as usize].iter();
@@ -139,8 +141,8 @@ impl MayDefine {
         all.into_iter().collect()
     }
 
-    /// The instances that an instruction of one may call, itself or through a function that is
-    /// not modelled.
+    /// The instances that an instruction of an instance may call, directly or by a callback from a
+    /// function without a model.
     #[must_use]
     pub fn called(&self, whole: &Whole<'_>, outside: &dyn Outside, instance: u32, index: u32) -> Vec<u32> {
         let function = self.pointers.function(instance);
@@ -171,7 +173,7 @@ impl MayDefine {
         }
     }
 
-    /// Functions among the arguments of a call.
+    /// Modelled functions that may be passed as arguments of a call.
     fn given(&self, instance: u32, call: &Call) -> Vec<u32> {
         let mut all = BTreeSet::new();
         for (operand, slot) in slots(call) {
@@ -215,7 +217,8 @@ impl MayDefine {
         sets
     }
 
-    /// What an instruction stores to by itself, or by a function that is not modelled.
+    /// The memory that an instruction stores to directly or by a call to a function without a
+    /// model. Memoised.
     fn stores(
         &self,
         whole: &Whole<'_>,
@@ -224,7 +227,7 @@ impl MayDefine {
         inst: &Inst,
         numbers: &mut Numbers,
     ) -> Arc<Bits> {
-        // Many instructions store through pointers to the same.
+        // Many instructions store through pointers with the same points-to list.
         let shared = match inst {
             Inst::Store { addr, ty, .. } | Inst::Rmw { addr, ty, .. } | Inst::CmpXchg { addr, ty, .. }
                 if self.own(instance, *addr, 0).is_none() =>
@@ -246,7 +249,8 @@ impl MayDefine {
         set
     }
 
-    /// What an instruction stores to by itself, or by a function that is not modelled.
+    /// The memory that an instruction stores to directly or by a call to a function without a
+    /// model.
     fn direct(
         &self,
         whole: &Whole<'_>,
@@ -299,7 +303,7 @@ impl MayDefine {
                     }
                 }
             }
-            // It may do anything to what it can get at.
+            // An unknown function may store to all memory that it can reach.
             None => {
                 for (operand, k) in args {
                     self.pointed(instance, operand, k, None, out);
@@ -310,20 +314,20 @@ impl MayDefine {
         }
     }
 
-    /// The place in the function's own frame that an operand is the address of.
+    /// The offset in the function's own frame whose address the operand is, if that is fixed.
     fn own(&self, instance: u32, operand: Operand, slot: u32) -> Option<u64> {
         let Operand::Reg(r) = operand else { return None };
         self.frames[self.pointers.function(instance) as usize].get(&(r + slot)).copied()
     }
 
-    /// The bytes that an operand points to; none for "as far as the object goes".
+    /// Adds the bytes that an operand points to. `len` is `None` for the rest of the object.
     fn pointed(&self, instance: u32, operand: Operand, slot: u32, len: Option<u64>, out: &mut Vec<Target>) {
         if let Some(start) = self.own(instance, operand, slot) {
             if let Some(len) = len {
                 out.push(Target::Own { start, end: start.saturating_add(len) });
                 return;
             }
-            // As far as the variable goes.
+            // To the end of the variable.
             for place in self.pointers.of(instance, operand, slot).iter() {
                 if let Object::Frame { offset, size, .. } = self.pointers.objects().get(place.object) {
                     out.push(Target::Own { start: *offset, end: offset + size });
@@ -346,12 +350,12 @@ impl MayDefine {
     }
 }
 
-/// Targets while they get their numbers.
+/// Assigns numbers to targets.
 #[derive(Default)]
 struct Numbers {
     list: Vec<Target>,
     index: HashMap<Target, u32>,
-    /// Of stores of so many bytes through a list of places.
+    /// Memoised sets, by points-to list and store size.
     shared: HashMap<(u32, u64), Arc<Bits>>,
 }
 
@@ -369,10 +373,10 @@ fn whole_of(object: ObjectId) -> Target {
     Target::Of { object, start: 0, end: u64::MAX }
 }
 
-/// Registers that always hold the address of a place in the function's frame.
+/// Registers that always hold the address of a fixed offset in the function's frame.
 fn frame_addresses(whole: &Whole<'_>, function: u32) -> BTreeMap<u32, u64> {
     let mut known = BTreeMap::new();
-    // Definitions stand before uses, but for those that come over the edges of loops.
+    // Definitions precede uses, except for values that arrive over loop back edges.
     for inst in &whole.function(function).code {
         match inst {
             Inst::Frame { dst, offset } => {

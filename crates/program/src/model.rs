@@ -1,4 +1,4 @@
-//! Modules, symbols, functions and what debug information says of them.
+//! Modules, symbols, functions, and their debug information.
 
 use crate::inst::{ArgTy, Inst, Operand, Reg, Ty};
 use crate::names::is_library;
@@ -7,22 +7,21 @@ use serde::{Deserialize, Serialize};
 /// One translation unit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Module {
-    /// Hash of the module's content; also in the running process, so that a
-    /// recording names exactly the models it belongs to.
+    /// Hash of the module's content. The running process has it too, so that a recording identifies
+    /// the exact models it belongs to.
     pub id: [u8; 16],
     /// The main source file as given to the compiler.
     pub name: String,
     /// Source files, absolute or relative to `directory`.
     pub files: Vec<String>,
-    /// For each of them the hash of its content when it was compiled, 0 if it could not be read.
+    /// Content hash of each file at compile time, 0 if it could not be read.
     pub file_hashes: Vec<u64>,
     /// Compilation directory.
     pub directory: String,
-    /// Everything that has an address. The running process keeps a table of
-    /// the addresses in this order.
+    /// All entities with an address. The address table of the running process has the same order.
     pub symbols: Vec<Symbol>,
-    /// Addresses that stand in initial values: a variable and what it points to,
-    /// both as symbols. Sorted, each pair once.
+    /// Addresses in initial values: pairs of a variable and the symbol it points to. Sorted, each
+    /// pair once.
     pub initial: Vec<(u32, u32)>,
     pub types: Vec<Type>,
     pub functions: Vec<Function>,
@@ -37,13 +36,13 @@ pub struct Symbol {
     pub kind: SymbolKind,
 }
 
-/// What a symbol stands for.
+/// The kind of a symbol.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SymbolKind {
     /// A function modelled here (index into `functions`).
     Function(u32),
-    /// A function defined elsewhere or opaque. The name says whether it is a
-    /// known external.
+    /// A function that is defined elsewhere or is opaque. The name determines whether it is a known
+    /// external.
     External,
     /// A variable defined here.
     Data { size: u64, ty: Option<u32>, line: u32, file: u32 },
@@ -68,7 +67,7 @@ pub struct Function {
     pub symbol: u32,
     pub params: Vec<Param>,
     pub ret: Vec<Ty>,
-    /// Type of the result in the source; none for `void`, or if debug information is silent.
+    /// Type of the result in the source. `None` for `void`, and if debug information has no type.
     pub result: Option<u32>,
     pub variadic: bool,
     /// Number of register slots.
@@ -78,15 +77,15 @@ pub struct Function {
     pub frame_align: u32,
     pub first_site: u32,
     pub code: Vec<Inst>,
-    /// For each instruction, an index into `places`.
+    /// For each instruction, its index into `places`.
     pub code_places: Vec<u32>,
-    /// Distinct source places; entry 0 is "unknown" (line 0).
+    /// Distinct source locations. Entry 0 is "unknown" (line 0).
     pub places: Vec<Place>,
     /// In order; block 0 is the entry. Blocks tile `code`.
     pub blocks: Vec<Block>,
     pub variables: Vec<Variable>,
-    /// Blocks of the source inside the function, and rests of blocks after a declaration.
-    /// Each stands before those in it.
+    /// Lexical blocks inside the function, and the rests of blocks after a declaration. An outer
+    /// scope precedes its inner scopes.
     pub scopes: Vec<Scope>,
     /// Sorted by `at`.
     pub bindings: Vec<Binding>,
@@ -106,7 +105,7 @@ pub struct Param {
     pub frame_offset: u64,
 }
 
-/// A place in a source file; line 0 is "unknown".
+/// A source location. Line 0 means "unknown".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
     pub file: u32,
@@ -123,7 +122,7 @@ pub struct Block {
     pub phis: Vec<Phi>,
 }
 
-/// Assigned in parallel with the block's other phis when it is entered.
+/// Assigned in parallel with the block's other phis at block entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phi {
     pub dst: Reg,
@@ -141,12 +140,12 @@ pub struct Variable {
     pub line: u32,
     /// 1-based number of the parameter, 0 for a local.
     pub arg: u32,
-    /// Where its name stands for it (index into `scopes`): the block it is declared in or,
-    /// if it shares its name, the rest of that block; none for the whole function.
+    /// The scope of the name (index into `scopes`): the block that declares the variable or, if it
+    /// shares its name, the rest of that block. `None` for the whole function.
     pub scope: Option<u32>,
 }
 
-/// A block of the source, where variables can be declared, or the rest of one.
+/// A lexical block, where variables can be declared, or the rest of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scope {
     /// Indices into `code` (first, and one past the last) of the instructions in the
@@ -154,25 +153,24 @@ pub struct Scope {
     pub ranges: Vec<(u32, u32)>,
 }
 
-/// A load or store of a bit-field, which touches only some bits of the word that is
-/// loaded or stored.
+/// A load or store of a bit-field, which accesses only some bits of the loaded or stored word.
 ///
-/// A store of a bit-field is made of a load of the word, operations that exchange bits,
-/// and a store of the whole word. It defines only the bits of `mask`; its neighbours get
-/// back what they had.
+/// A store of a bit-field consists of a load of the word, operations that replace bits, and a store
+/// of the whole word. It defines only the bits of `mask`; the other bits are written back
+/// unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BitAccess {
     /// Index into `code`: a [`Inst::Load`] or [`Inst::Store`] of at most 64 bits.
     pub at: u32,
-    /// The bits that the store defines, or that are used of the loaded word. Bit 0 is the
-    /// lowest of the byte at the address.
+    /// The bits that the store defines, or that are used from the loaded word. Bit 0 is the lowest
+    /// bit of the byte at the address.
     pub mask: u64,
-    /// Of a store, what has the new bits, at their place in the word: the definition of
+    /// For a store, the operand with the new bits at their position in the word: the definition of
     /// the bits of `mask` depends on it, not on the stored word.
     pub value: Option<Operand>,
 }
 
-/// From instruction `at` on, the variable is here.
+/// A location of a variable, valid from instruction `at` on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Binding {
     /// Index into `code`: the binding holds before this instruction runs.
@@ -183,7 +181,7 @@ pub struct Binding {
     pub part: Option<(u32, u32)>,
 }
 
-/// Where the value of a variable is.
+/// The location of a variable's value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Home {
     /// The value itself, with its type.
@@ -192,11 +190,11 @@ pub enum Home {
     Memory(Operand, i64),
     /// In the fixed frame, for the whole life of the function.
     Frame(u64),
-    /// The value is gone.
+    /// The value is not available (optimised out).
     Nowhere,
 }
 
-/// A type as debug information knows it.
+/// A type from debug information.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Type {
     pub name: String,
@@ -204,7 +202,7 @@ pub struct Type {
     pub kind: TypeKind,
 }
 
-/// What a type is made of.
+/// The kind of a type, with its components.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TypeKind {
     Void,
@@ -219,7 +217,7 @@ pub enum TypeKind {
     Pointer {
         to: Option<u32>,
     },
-    /// Of C++, of either kind.
+    /// A C++ reference, lvalue or rvalue.
     Reference {
         to: Option<u32>,
     },
@@ -253,7 +251,7 @@ pub struct Member {
 }
 
 impl Module {
-    /// The function that contains a site, and the index in its code.
+    /// Finds the function that contains a site, and the index in its code.
     #[must_use]
     pub fn function_at(&self, site: u32) -> Option<(usize, usize)> {
         let i = self.functions.partition_point(|f| f.first_site <= site).checked_sub(1)?;
@@ -261,7 +259,7 @@ impl Module {
         (index < self.functions[i].code.len()).then_some((i, index))
     }
 
-    /// Source files that are there, but not as they were when this was compiled.
+    /// Source files that exist but whose content changed since compilation.
     pub fn edited_files(&self) -> impl Iterator<Item = String> {
         (0..self.files.len() as u32).map(|f| self.file_path(f)).zip(&self.file_hashes).filter_map(
             |(path, hash)| {
@@ -291,28 +289,28 @@ impl Module {
     }
 }
 
-/// Hash of a source file's content, never 0.
+/// Content hash of a source file, never 0.
 #[must_use]
 pub fn source_hash(content: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(content).max(1)
 }
 
 impl Function {
-    /// The source place of an instruction.
+    /// The source location of an instruction.
     #[must_use]
     pub fn place(&self, index: usize) -> Place {
         let p = self.code_places.get(index).copied().unwrap_or(0);
         self.places.get(p as usize).copied().unwrap_or_default()
     }
 
-    /// Whether an instruction is in the block that a variable is declared in.
+    /// Whether an instruction is in the scope of a variable.
     #[must_use]
     pub fn in_scope(&self, variable: u32, index: u32) -> bool {
         let scope = self.variables.get(variable as usize).and_then(|v| v.scope);
         scope.and_then(|s| self.scopes.get(s as usize)).is_none_or(|s| s.contains(index))
     }
 
-    /// The variable that a name stands for at an instruction: the innermost in scope.
+    /// The variable that a name denotes at an instruction: the innermost in scope.
     #[must_use]
     pub fn variable_named(&self, name: &str, index: u32) -> Option<u32> {
         let named = self.variables.iter().enumerate().filter(|(_, v)| v.name == name);
@@ -320,14 +318,14 @@ impl Function {
         visible.max_by_key(|(n, v)| (v.scope, *n)).map(|(n, _)| n as u32)
     }
 
-    /// Whether a variable is the one that its name stands for at an instruction.
+    /// Whether a variable is the one that its name denotes at an instruction.
     #[must_use]
     pub fn is_visible(&self, variable: u32, index: u32) -> bool {
         let name = self.variables.get(variable as usize).map(|v| v.name.as_str());
         name.is_some_and(|name| name.is_empty() || self.variable_named(name, index) == Some(variable))
     }
 
-    /// What is special about the load or store of a bit-field; none for other instructions.
+    /// The bit-field access of a load or store; `None` for other instructions.
     #[must_use]
     pub fn bit_access(&self, index: u32) -> Option<&BitAccess> {
         self.bits.binary_search_by_key(&index, |b| b.at).ok().map(|n| &self.bits[n])

@@ -1,8 +1,8 @@
-//! Names as the source has them.
+//! Symbol names as written in the source.
 
 use std::borrow::Cow;
 
-/// The name of a symbol as its source has it, without parameters.
+/// The demangled name of a symbol, without parameters.
 ///
 /// ```
 /// assert_eq!(program::names::readable("_ZN5shape4areaEv"), "shape::area");
@@ -18,7 +18,7 @@ pub fn readable(symbol: &str) -> Cow<'_, str> {
     name.map_or(symbol.into(), Cow::from)
 }
 
-/// Where compilers and distributions keep headers that are not the program's own.
+/// Directories of headers that compilers and distributions install.
 const LIBRARIES: [&str; 5] =
     ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/", "/rustc/"];
 
@@ -33,8 +33,8 @@ pub fn is_library(file: &str) -> bool {
     LIBRARIES.iter().any(|home| file.starts_with(home))
 }
 
-/// The name of a function for a sentence: without template arguments, which say nothing to a
-/// reader and can be longer than the sentence, and without the namespaces of versions.
+/// A short name of a function for messages: without template arguments, which can be longer than
+/// the message and carry little information, and without inline version namespaces.
 ///
 /// ```
 /// let name = program::names::brief("_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEpLEc");
@@ -46,7 +46,8 @@ pub fn brief(symbol: &str) -> String {
     let (mut text, mut depth) = (String::new(), 0u32);
     for (at, c) in name.char_indices() {
         match c {
-            // `operator<`, `operator<<=`, `operator->` and the like have no arguments there.
+            // The angle brackets of `operator<`, `operator<<=`, `operator->` and similar names are
+            // not template arguments.
             '<' | '>' if depth == 0 && is_operator(&name[..at]) => text.push(c),
             '<' => depth += 1,
             '>' => depth = depth.saturating_sub(1),
@@ -57,7 +58,7 @@ pub fn brief(symbol: &str) -> String {
     text.replace("__cxx11::", "").replace("__1::", "")
 }
 
-/// Whether a name goes on with the sign of an operator.
+/// Whether a name ends in `operator` and the start of its symbol.
 fn is_operator(before: &str) -> bool {
     before.trim_end_matches(['<', '>', '-', '=']).ends_with("operator")
 }

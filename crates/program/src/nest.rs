@@ -1,21 +1,20 @@
-//! The loops of a function, and how often they went round.
+//! Loop nesting of a function, and the iteration counts of a run.
 
 use crate::cfg::Graph;
 
-/// The loops around each block.
+/// The loops that contain each block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nest {
-    /// How many loops a block is in.
+    /// Loop depth of each block.
     depth: Vec<u32>,
-    /// For a loop's header, its blocks.
+    /// For a loop header, the membership of each block.
     inside: Vec<Option<Vec<bool>>>,
-    /// Where each block comes in reverse postorder, to see cycles that are no
-    /// natural loops.
+    /// Position of each block in reverse postorder, to detect cycles that are not natural loops.
     rank: Vec<u32>,
 }
 
 impl Nest {
-    /// Of a function's graph.
+    /// Finds the loops of a graph.
     #[must_use]
     pub fn of(graph: &Graph) -> Nest {
         let mut nest = Nest {
@@ -37,19 +36,19 @@ impl Nest {
         nest
     }
 
-    /// Loops around a block.
+    /// The number of loops that contain a block.
     #[must_use]
     pub fn depth(&self, block: u32) -> usize {
         self.depth.get(block as usize).map_or(0, |d| *d as usize)
     }
 
-    /// The blocks of the loop with this header.
+    /// The blocks of the loop with this header, as a membership vector.
     #[must_use]
     pub fn body(&self, header: u32) -> Option<&[bool]> {
         self.inside.get(header as usize)?.as_deref()
     }
 
-    /// Headers of the loops around a block, outermost first.
+    /// Headers of the loops that contain a block, outermost first.
     #[must_use]
     pub fn headers(&self, block: u32) -> Vec<u32> {
         let mut headers: Vec<u32> = (0..self.inside.len() as u32)
@@ -59,9 +58,9 @@ impl Nest {
         headers
     }
 
-    /// Control goes from one block to another: `counts` are the iterations of
-    /// the loops around the first, and become those around the second. Says
-    /// whether the edge went round a cycle that is no natural loop.
+    /// Updates iteration counts for an edge. `counts` has, from `base`, the iterations of the loops
+    /// that contain `from`; afterwards of those that contain `to`. Returns whether the edge closes
+    /// a cycle that is not a natural loop.
     #[inline]
     pub fn pass(&self, counts: &mut Vec<u32>, base: usize, from: u32, to: u32) -> bool {
         counts.resize(base + self.depth(to), 0);
@@ -97,8 +96,8 @@ mod tests {
         nodes
     }
 
-    /// Each loop's iterations by themselves: edges back to the header since it
-    /// was entered from outside.
+    /// Iterations of each loop, counted separately: back edges to the header since the loop was
+    /// entered from outside.
     fn brute_force(loops: &[Loop], nodes: &[u32]) -> Vec<u32> {
         let here = nodes[nodes.len() - 1];
         let mut around: Vec<&Loop> = loops.iter().filter(|l| l.nodes.contains(&here)).collect();
@@ -123,9 +122,9 @@ mod tests {
             let nest = Nest::of(&graph);
             let loops = graph.loops();
             let nodes = walk(&graph, &turns);
-            // Something of another frame lies below.
+            // The slot below `base` belongs to another frame.
             let mut counts = vec![77];
-            // A loop may begin with the function.
+            // The entry block may be a loop header.
             counts.resize(1 + nest.depth(0), 0);
             for i in 1..nodes.len() {
                 nest.pass(&mut counts, 1, nodes[i - 1], nodes[i]);
@@ -134,8 +133,8 @@ mod tests {
             prop_assert_eq!(counts[0], 77);
         }
 
-        /// A moment is named by the iterations alone, or the cycle is no loop
-        /// and was counted.
+        /// Either iteration counts and block identify a moment uniquely, or the cycle is not a
+        /// natural loop and `pass` reported it.
         #[test]
         fn no_block_runs_twice_in_one_iteration(
             edges in proptest::collection::vec(proptest::collection::vec(0..7u32, 0..3), 7),

@@ -1,5 +1,5 @@
-//! Memory as analyses without a run see it: one object for each variable and for each place
-//! that allocates.
+//! Abstract memory objects for static analysis: one for each variable and one for each allocation
+//! site.
 
 use crate::inst::{ArgTy, Inst};
 use crate::model::{Function, SymbolKind};
@@ -9,16 +9,16 @@ use std::collections::HashMap;
 /// Index of an object.
 pub type ObjectId = u32;
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Object {
-    /// All memory that belongs to code nothing is known of.
+    /// All memory that belongs to unknown code.
     Outside,
-    /// What functions that are known have of their own: the C library's memory, `argv`.
+    /// Memory that known library functions own: the C library's data, `argv`.
     Library,
     /// A variable of static storage.
     Data {
-        /// Where it starts.
+        /// Start address.
         address: u64,
         /// Bytes; 0 if unknown.
         size: u64,
@@ -27,12 +27,12 @@ pub enum Object {
     Frame {
         /// The function.
         function: u32,
-        /// Where in the frame it starts.
+        /// Start offset in the frame.
         offset: u64,
-        /// Bytes, with what fills the gap to the next.
+        /// Size in bytes, including the padding before the next variable.
         size: u64,
     },
-    /// What an instruction allocates, all of it: a call, or an `alloca` of no fixed size.
+    /// All memory that one allocation site allocates: a call, or an `alloca` of variable size.
     Made {
         /// The instance of the function: see [`crate::points_to`].
         instance: u32,
@@ -46,15 +46,15 @@ pub enum Object {
     },
     /// A thread-local variable, in all threads.
     ThreadLocal {
-        /// Its name; one that only its module sees has the module's number in it.
+        /// Its name. The name of a module-local variable contains the module's number.
         name: String,
     },
-    /// A modelled function: something to call.
+    /// A modelled function, as a call target.
     Code {
         /// The function.
         function: u32,
     },
-    /// A function that is not modelled.
+    /// A function without a model.
     Foreign {
         /// Its name.
         name: String,
@@ -65,13 +65,13 @@ pub enum Object {
 pub struct Objects {
     list: Vec<Object>,
     index: HashMap<Object, ObjectId>,
-    /// Of each function, the places of its frame's objects, in order.
+    /// For each function, the start offsets of its frame objects, in order.
     frames: Vec<Vec<u64>>,
 }
 
-/// The first object.
+/// Index of [`Object::Outside`].
 pub const OUTSIDE: ObjectId = 0;
-/// The second.
+/// Index of [`Object::Library`].
 pub const LIBRARY: ObjectId = 1;
 
 impl Objects {
@@ -102,31 +102,31 @@ impl Objects {
         })
     }
 
-    /// How many there are.
+    /// The number of objects.
     #[must_use]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there is none; there always is [`OUTSIDE`].
+    /// Always false: [`OUTSIDE`] exists always.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// An object.
+    /// The object with this index.
     #[must_use]
     pub fn get(&self, id: ObjectId) -> &Object {
         &self.list[id as usize]
     }
 
-    /// The number of an object, if there is such a one.
+    /// The index of an object, if it exists.
     #[must_use]
     pub fn find(&self, object: &Object) -> Option<ObjectId> {
         self.index.get(object).copied()
     }
 
-    /// The variable that a place of a function's frame belongs to, and the offset in it.
+    /// The variable at a frame offset of a function, and the offset in the variable.
     #[must_use]
     pub fn in_frame(&self, whole: &Whole<'_>, function: u32, offset: u64) -> Option<(ObjectId, u64)> {
         let places = self.frames.get(function as usize)?;
@@ -137,7 +137,7 @@ impl Objects {
         Some((self.find(&object)?, offset - places[i]))
     }
 
-    /// Bytes of an object, if they are known.
+    /// Size in bytes, if known.
     #[must_use]
     pub fn size(&self, id: ObjectId) -> Option<u64> {
         match self.get(id) {
@@ -148,8 +148,8 @@ impl Objects {
     }
 }
 
-/// Where the variables of a frame begin. Each has an instruction that makes its address, or
-/// is a parameter that is passed in memory.
+/// Start offsets of the variables of a frame. Each has an instruction that computes its address, or
+/// is a parameter passed in memory.
 fn frame_places(function: &Function) -> Vec<u64> {
     let named = function.code.iter().filter_map(|i| match i {
         Inst::Frame { offset, .. } => Some(*offset),

@@ -1,48 +1,48 @@
-//! What analyses must be told of functions that are not modelled.
+//! The interface through which analyses query effects of functions without a model.
 
-/// What a call to such a function may do, as far as pointers go. Arguments are named by
-/// their slots.
+/// The effect of a call to such a function on pointers. Arguments are identified by their slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
-    /// What the result may point to.
+    /// The possible targets of the result.
     pub returns: Vec<Returned>,
-    /// It may write to what these point to.
+    /// Arguments whose targets the function may write to.
     pub writes: Vec<u32>,
-    /// The same of this and all following arguments.
+    /// The function may write to the targets of this and all following arguments.
     pub writes_from: Option<u32>,
-    /// It may put the address of something new where these point to.
+    /// Arguments at whose targets the function may store the address of a new object.
     pub stores_new: Vec<u32>,
-    /// It copies what the second points to where the first points to.
+    /// Pairs of arguments: it copies memory from the target of the second to the target of the
+    /// first.
     pub copies: Vec<(u32, u32)>,
-    /// It keeps these, and may give them back to whoever asks.
+    /// Arguments that the library retains and may return to later callers.
     pub keeps: Vec<u32>,
-    /// It may call functions that it is given, with what it is given.
+    /// The function may call functions that it receives, with arguments that it receives.
     pub calls_back: bool,
 }
 
-/// What a result may point to.
+/// A possible target of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returned {
-    /// Something allocated by this call.
+    /// An object that this call allocates.
     New,
-    /// What this argument points to, or into it.
+    /// The object that this argument points to, at any offset.
     Into(u32),
-    /// The very place that this argument points to.
+    /// The exact target of this argument.
     Same(u32),
-    /// Something that was given to the library to keep.
+    /// An object that the library retained from an earlier call.
     Kept,
-    /// Memory of the library's own.
+    /// Memory that the library owns.
     Library,
 }
 
-/// Knows functions that are not modelled.
+/// A source of effects of functions without a model.
 pub trait Outside {
-    /// The effect of a function by its name; none if nothing is known of it. Such a function
-    /// may then do anything with whatever it can get at.
+    /// The effect of a function by name. `None` if the function is unknown: it may then access all
+    /// memory that it can reach.
     fn effect(&self, name: &str) -> Option<Effect>;
 }
 
-/// Knows nothing.
+/// An implementation that knows no function.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nothing;
 

@@ -1,12 +1,11 @@
-//! What pointers may point to, whatever the program is given.
+//! Points-to analysis: the possible targets of pointers on every input.
 //!
-//! Two precisions. [`Precision::Steensgaard`] merges whatever flows together (Steensgaard,
-//! *Points-to Analysis in Almost Linear Time*): quick on any program, and coarse.
-//! [`Precision::Andersen`] keeps who flows to whom (Andersen) and, other than the first, where
-//! in its object an address points. Both give one object to each allocating instruction, and
-//! both find the callees of calls through pointers on the way. What would take the second too
-//! long is left to the first. Functions that hand out what an allocator gave them are looked at
-//! once for each of their calls, so that not all they ever gave is one object.
+//! There are two precisions. [`Precision::Steensgaard`] unifies all values that flow together
+//! (Steensgaard, *Points-to Analysis in Almost Linear Time*): fast on any program, and coarse.
+//! [`Precision::Andersen`] keeps the direction of flow (Andersen) and also the offset of a target
+//! in its object. Both have one object per allocation site, and both resolve indirect calls on the
+//! fly. If the second exceeds a work limit, the result of the first is used. Allocation wrappers
+//! are analysed once per call site (heap cloning), so that their results are distinct objects.
 //!
 //! ```
 //! use program::outside::Nothing;
@@ -37,60 +36,61 @@ use instances::Var;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// So many calls, the innermost among them, tell in which instance something happens.
+/// Maximum length of the call chain, including the innermost call, that identifies an instance.
 pub const CHAIN: usize = wrappers::HIGHEST as usize + 1;
 
-/// With more to do than this, some seconds, the coarser precision must be good enough.
+/// Work limit, a few seconds, after which the coarser precision is used.
 const MOST_WORK: u64 = 2_000_000_000;
 
-/// How exactly pointers are followed.
+/// Precision of the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// Steensgaard: what flows together is one.
+    /// Steensgaard: unification.
     Steensgaard,
-    /// Andersen: what flows one way only flows one way, and offsets are kept.
+    /// Andersen: inclusion, field-sensitive by offset.
     #[default]
     Andersen,
 }
 
-/// A place that may be pointed to: an object, and where in it; none for anywhere.
+/// A points-to target: an object and an offset in it, `None` for any offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The object.
     pub object: ObjectId,
-    /// Bytes from its start.
+    /// Offset in bytes from the start of the object.
     pub offset: Option<u64>,
 }
 
-/// The answer.
+/// The result of the analysis.
 pub struct PointsTo {
     objects: Objects,
-    /// For each variable, which of `lists` it points to.
+    /// For each variable, its index in `lists`.
     sets: Vec<u32>,
     lists: Vec<Vec<Place>>,
     instances: Instances,
-    /// The variables of all that is stored in each object.
+    /// For each object, the variable for all values stored in it.
     stored: Vec<Var>,
-    /// Places that operands name by themselves: function and symbol.
+    /// Objects that symbol operands denote, by function and symbol.
     symbols: BTreeMap<(u32, u32), ObjectId>,
-    /// Callees of calls through pointers, by function and instruction.
+    /// Callees of indirect calls, by instance and instruction.
     callees: BTreeMap<(u32, u32), Vec<u32>>,
     coarse: bool,
 }
 
-/// What a solver must do.
+/// The interface of a constraint solver.
 trait Solver {
-    /// Takes in constraints that have come since the last time; false if that is too much.
+    /// Adds the constraints that are new since the last call and solves. False if the work limit
+    /// was exceeded.
     fn solve(&mut self, all: &Constraints<'_, '_>) -> bool;
-    /// The same number for variables that point to the same.
+    /// The same number for variables with equal points-to sets.
     fn class(&mut self, var: Var) -> u32;
-    /// What a variable points to.
+    /// The points-to set of a variable.
     fn places(&mut self, var: Var) -> Vec<Place>;
 }
 
 impl PointsTo {
-    /// Finds what pointers of a program may point to. Code that is not modelled calls the
-    /// `entries`, and besides only what it is given.
+    /// Computes points-to sets for a program. Code without a model calls the `entries`, and
+    /// otherwise only functions that it receives.
     #[must_use]
     pub fn compute(
         whole: &Whole<'_>,
@@ -101,7 +101,7 @@ impl PointsTo {
         PointsTo::within(whole, outside, precision, entries, MOST_WORK)
     }
 
-    /// The same, with so much work for the exact answer at most.
+    /// As `compute`, with a work limit for the precise analysis.
     fn within(
         whole: &Whole<'_>,
         outside: &dyn Outside,
@@ -122,7 +122,7 @@ impl PointsTo {
         }
     }
 
-    /// The answer of a solver, and whether it finished.
+    /// Runs a solver. Returns the result, and whether the solver finished.
     fn by(
         solver: &mut dyn Solver,
         whole: &Whole<'_>,
@@ -162,7 +162,7 @@ impl PointsTo {
         (PointsTo { objects, sets, lists, instances, stored, symbols, callees, coarse }, finished)
     }
 
-    /// Whether this is less exact than was asked for, which would have taken too long.
+    /// Whether the result is less precise than requested because of the work limit.
     #[must_use]
     pub fn is_coarse(&self) -> bool {
         self.coarse
@@ -174,8 +174,8 @@ impl PointsTo {
         &self.objects
     }
 
-    /// How many instances there are: the first of each function, which have the functions'
-    /// numbers, and others.
+    /// The number of instances: first one for each function, with the function's number, then the
+    /// others.
     #[must_use]
     pub fn instances(&self) -> u32 {
         self.instances.len()
@@ -187,13 +187,13 @@ impl PointsTo {
         self.instances.function(instance)
     }
 
-    /// The instance that an instruction of one calls, if it calls this function.
+    /// The instance that an instruction of `caller` calls, if it calls `callee`.
     #[must_use]
     pub fn called(&self, caller: u32, index: u32, callee: u32) -> u32 {
         self.instances.called(caller, index, callee)
     }
 
-    /// What a slot of an instance's operand may point to.
+    /// The points-to set of a slot of an instance's operand.
     #[must_use]
     pub fn of(&self, instance: u32, operand: Operand, slot: u32) -> Cow<'_, [Place]> {
         match operand {
@@ -210,33 +210,33 @@ impl PointsTo {
         }
     }
 
-    /// The number of the list of what a register may point to; many share one.
+    /// The index of the points-to list of a register. Registers share lists.
     pub(crate) fn list_of(&self, instance: u32, operand: Operand, slot: u32) -> Option<u32> {
         let Operand::Reg(r) = operand else { return None };
         let first = self.instances.first(instance);
         self.sets.get((first + r + slot) as usize).copied()
     }
 
-    /// A list by its number.
+    /// The list with this index.
     pub(crate) fn list(&self, list: u32) -> &[Place] {
         self.lists.get(list as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// What is stored in an object may point to these.
+    /// The possible targets of pointers stored in an object.
     #[must_use]
     pub fn content(&self, object: ObjectId) -> &[Place] {
         let var = self.stored.get(object as usize);
         var.and_then(|v| self.sets.get(*v as usize)).map_or(&[], |list| self.list(*list))
     }
 
-    /// The modelled functions that an instance's call through a pointer may call.
+    /// The modelled functions that an indirect call of an instance may call.
     #[must_use]
     pub fn callees(&self, instance: u32, index: u32) -> &[u32] {
         self.callees.get(&(instance, index)).map_or(&[], Vec::as_slice)
     }
 }
 
-/// What calls through pointers and calls back were found to call.
+/// The indirect calls and callbacks that are linked so far.
 #[derive(Default)]
 struct Linked {
     callees: BTreeMap<(u32, u32), BTreeSet<u32>>,
@@ -245,8 +245,8 @@ struct Linked {
 }
 
 impl Linked {
-    /// Solves, links calls through pointers to what was found, and so on until nothing is new;
-    /// false if the solver gave up.
+    /// Solves and links the indirect calls that the result resolves, until a fixpoint. False if the
+    /// solver exceeded its work limit.
     fn link(&mut self, all: &mut Constraints<'_, '_>, solver: &mut dyn Solver, entries: &[u32]) -> bool {
         loop {
             if !solver.solve(all) {
@@ -258,7 +258,7 @@ impl Linked {
             if all.list.len() > before {
                 continue;
             }
-            // Only now is it known that nothing here calls them.
+            // At this point it is known that no modelled code calls the remaining entries.
             all.call_from_outside(entries);
             if all.list.len() == before {
                 return true;

@@ -1,4 +1,4 @@
-//! The on-disk form of a module, as it lies in an object file's section.
+//! The on-disk form of a module in the section of an object file.
 //!
 //! ```text
 //! magic "RLPSMODL"   8 bytes
@@ -8,49 +8,47 @@
 //! xxh3-64            u64, of the payload
 //! payload            zstd(postcard(Module))
 //! ```
-//! All numbers are little-endian. The linker concatenates the sections of all
-//! objects and may put zeros between them for alignment; a module starts
-//! wherever the magic follows the zeros.
+//! All numbers are little-endian. The linker concatenates the sections of all objects and may
+//! insert zeros between them for alignment; a module starts where the magic follows the zeros.
 
 use crate::model::Module;
 use crate::validate::Invalid;
 use std::io::Read;
 use thiserror::Error;
 
-/// Name of the ELF section. It must not begin with `.rel`: GNU binutils take
-/// such sections for relocations.
+/// Name of the ELF section. It must not begin with `.rel`: GNU binutils treat such sections as
+/// relocations.
 pub const NAME: &str = ".model.relapse";
 
 /// First bytes of every module.
 pub const MAGIC: [u8; 8] = *b"RLPSMODL";
 
-/// Version of the model and of its serialised form. Any change to the types in
-/// `model` or `inst` needs a new number.
+/// Version of the model and its serialised form. Any change to the types in `model` or `inst`
+/// requires a new number.
 pub const VERSION: u32 = 6;
 
-/// Alignment the section needs in an object file.
+/// Required alignment of the section in an object file.
 pub const ALIGN: u32 = 16;
 
-/// Bytes before the payload.
+/// Size of the header before the payload.
 pub const HEADER_LEN: usize = 32;
 
-/// A module that unpacks to more than this is refused: nothing that a compiler
-/// makes of one translation unit comes near it.
+/// Size limit of an unpacked module. No translation unit of a real compiler approaches it.
 const MAX_UNPACKED: u64 = 4 << 30;
 
-/// Why a section could not be read. `at` is the offset of the module in the section.
+/// The reason why a section could not be read. `at` is the offset of the module in the section.
 #[derive(Debug, Error)]
 pub enum SectionError {
     /// Neither padding nor a module.
     #[error("find a module at byte {at} of the model section: bad magic")]
     Magic {
-        /// Where.
+        /// Offset of the module.
         at: usize,
     },
-    /// Made by another version of the compiler driver.
+    /// Written by another version of the compiler driver.
     #[error("read the model at byte {at}: it has version {found}, this program reads version {VERSION}")]
     Version {
-        /// Where.
+        /// Offset of the module.
         at: usize,
         /// The module's version.
         found: u32,
@@ -58,40 +56,40 @@ pub enum SectionError {
     /// The section ends too early.
     #[error("read the model at byte {at}: it is cut short")]
     Cut {
-        /// Where.
+        /// Offset of the module.
         at: usize,
     },
     /// The payload's hash differs.
     #[error("read the model at byte {at}: its checksum does not match")]
     Checksum {
-        /// Where.
+        /// Offset of the module.
         at: usize,
     },
     /// The payload does not unpack.
     #[error("unpack the model at byte {at}: {reason}")]
     Unpack {
-        /// Where.
+        /// Offset of the module.
         at: usize,
-        /// What the unpacker said.
+        /// The error of the decompressor or decoder.
         reason: String,
     },
-    /// The payload unpacks to something that is no sound module.
+    /// The unpacked payload is not a valid module.
     #[error("check the model at byte {at}: {invalid}")]
     Invalid {
-        /// Where.
+        /// Offset of the module.
         at: usize,
-        /// What is wrong.
+        /// The failed check.
         invalid: Invalid,
     },
-    /// A module that cannot be written.
+    /// The module cannot be serialised.
     #[error("encode the model: {0}")]
     Encode(String),
 }
 
-/// The bytes to put into the section.
+/// Serialises a module to the bytes of its section.
 ///
 /// # Errors
-/// Only if the module cannot be serialised or packed (out of memory).
+/// Only if the module cannot be serialised or compressed (out of memory).
 pub fn encode(module: &Module) -> Result<Vec<u8>, SectionError> {
     let plain = postcard::to_stdvec(module).map_err(|e| SectionError::Encode(e.to_string()))?;
     let payload = zstd::bulk::compress(&plain, 6).map_err(|e| SectionError::Encode(e.to_string()))?;
@@ -105,11 +103,10 @@ pub fn encode(module: &Module) -> Result<Vec<u8>, SectionError> {
     Ok(out)
 }
 
-/// All modules of a section, in the linker's order, checked by
-/// [`Module::validate`].
+/// Decodes all modules of a section, in link order, and checks them with [`Module::validate`].
 ///
 /// # Errors
-/// The first thing that is wrong; see [`SectionError`].
+/// The first error; see [`SectionError`].
 pub fn decode_all(bytes: &[u8]) -> Result<Vec<Module>, SectionError> {
     let mut modules = Vec::new();
     let mut at = 0;

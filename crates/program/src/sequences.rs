@@ -1,44 +1,45 @@
-//! Strings, sequences and smart pointers of the standard libraries of C++ and Rust, recognised by their
-//! members.
+//! Strings, sequences and smart pointers of the standard libraries of C++ and Rust, recognised by
+//! their members.
 //!
-//! `std::string` is shown as a text, `std::vector` as its elements, `std::shared_ptr` as its pointer: what is in their members
-//! otherwise, three pointers or a buffer of sixteen bytes, says little to a reader. Layouts are
-//! those of libstdc++ and of Rust's `alloc`; a type without the members is shown as a structure.
+//! `std::string` is displayed as text, `std::vector` as its elements, `std::shared_ptr` as its
+//! pointer. Their members, three pointers or a buffer of sixteen bytes, are of little use to a
+//! reader. Layouts are those of libstdc++ and of Rust's `alloc`; a type without these members is
+//! displayed as a structure.
 
 use crate::model::{Member, Module, Type, TypeKind};
 
-/// Members of members are looked for so far.
+/// Maximum depth of the search through nested members.
 const DEPTH: u32 = 6;
 
-/// Where the content of such an object lies.
+/// The location of such an object's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sequence {
     /// Single bytes.
     Text {
-        /// Address of the first.
+        /// Address of the first byte.
         at: u64,
-        /// How many.
+        /// Number of bytes.
         len: u64,
     },
     /// Elements of one type.
     Elements {
-        /// Address of the first.
+        /// Address of the first element.
         at: u64,
-        /// How many.
+        /// Number of elements.
         len: u64,
-        /// Their type.
+        /// Type of the elements.
         of: Option<u32>,
     },
     /// An object that owns what it points to, or an iterator.
     Pointer {
-        /// The address.
+        /// The address it points to.
         to: u64,
-        /// The type of what is there.
+        /// The type of the target.
         of: Option<u32>,
     },
 }
 
-/// The content of an object, if its type is one of those.
+/// The content of an object, if its type is one of these.
 #[must_use]
 pub fn of_object(module: &Module, ty: &Type, bytes: &[u8]) -> Option<Sequence> {
     let word = |offset: u64| {
@@ -52,7 +53,7 @@ pub fn of_object(module: &Module, ty: &Type, bytes: &[u8]) -> Option<Sequence> {
     let text = |start: &str, length: &str| {
         let (at, pointer) = pointer(start)?;
         let (len, _) = number(length)?;
-        // Of single bytes: not `std::wstring`.
+        // Only byte strings: not `std::wstring`.
         let is_text = pointee(module, pointer).is_some_and(|(_, target)| target.size == 1);
         is_text.then_some(Sequence::Text { at: word(at)?, len: word(len)? })
     };
@@ -100,8 +101,8 @@ pub fn of_object(module: &Module, ty: &Type, bytes: &[u8]) -> Option<Sequence> {
     None
 }
 
-/// The first member of a name, of the type or of its members, whose type is wanted: its offset in
-/// bytes and its type.
+/// Finds the first member with a given name and an accepted type, in the type or its nested
+/// members. Returns its offset in bytes and its type.
 fn find(
     module: &Module,
     ty: &Type,
@@ -110,7 +111,7 @@ fn find(
     depth: u32,
 ) -> Option<(u64, Option<u32>)> {
     let TypeKind::Record { members, .. } = &ty.kind else { return None };
-    // A pointer is a number in the end: `pointer: NonNull { pointer: *const u8 }`.
+    // Descend into a member that wraps a pointer: `pointer: NonNull { pointer: *const u8 }`.
     let inner = |member: &Member| {
         let inside = stripped(module, member.ty).filter(|_| depth > 0)?;
         let (offset, ty) = find(module, inside.1, name, wanted, depth - 1)?;
@@ -136,7 +137,7 @@ fn pointee(module: &Module, pointer: Option<u32>) -> Option<(u32, &Type)> {
     }
 }
 
-/// Behind typedefs and qualifiers.
+/// The type without typedefs and qualifiers.
 pub fn stripped(module: &Module, mut ty: Option<u32>) -> Option<(u32, &Type)> {
     for _ in 0..64 {
         let (number, found) = (ty?, module.types.get(ty? as usize)?);

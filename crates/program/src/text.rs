@@ -1,8 +1,7 @@
-//! The model as readable text: what `relapse dump program` prints.
+//! The model as readable text: the output of `relapse dump program`.
 //!
-//! An instruction alone names symbols by number (`@3`); within a listing they
-//! have their names (`@malloc`). Values of more than one slot are written with
-//! their slot count where they are assigned: `r4:2`.
+//! A single instruction names symbols by number (`@3`); a listing uses their names (`@malloc`).
+//! Definitions of values of more than one slot include the slot count: `r4:2`.
 
 use crate::inst::{
     Arg, ArgTy, BinOp, CastOp, FloatKind, FloatOp, FloatPred, Inst, IntPred, Operand, Pure, RmwOp, Source, Ty,
@@ -14,7 +13,7 @@ mod listing;
 
 pub use listing::{FunctionText, ModuleText};
 
-/// An instruction or operand with the module that knows its symbols' names.
+/// An instruction or operand with the module that contains its symbols' names.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<'a, T> {
     pub item: T,
@@ -38,7 +37,7 @@ impl Display for Named<'_, Operand> {
         match self.item {
             Operand::Reg(r) => write!(f, "r{r}"),
             Operand::Const(c) if c < 1 << 20 => write!(f, "{c}"),
-            // Small negative numbers of 64 bits; narrower ones are zero-extended.
+            // Small negative numbers of 64 bits. Narrower ones are zero-extended.
             Operand::Const(c) if c.cast_signed() > -(1 << 20) && c.cast_signed() < 0 => {
                 write!(f, "{}", c.cast_signed())
             }
@@ -54,7 +53,7 @@ impl Display for Named<'_, Operand> {
     }
 }
 
-/// ` + n`, without the spaces, or nothing.
+/// Writes `+n` or `-n`, or nothing for zero.
 fn plus(f: &mut Formatter<'_>, offset: i64) -> fmt::Result {
     if offset == 0 { Ok(()) } else { write!(f, "{offset:+}") }
 }
@@ -88,7 +87,7 @@ impl Display for ArgTy {
     }
 }
 
-/// Types whose names here are their variants' names in lower case.
+/// Types whose names here are their variant names in lower case.
 macro_rules! lower_case_names {
     ($($ty:ty),*) => {$(
         impl Display for $ty {
@@ -155,7 +154,7 @@ fn snake_case(f: &mut Formatter<'_>, name: &str) -> fmt::Result {
     Ok(())
 }
 
-/// Items with a separator between.
+/// Items with a separator.
 pub(crate) struct Joined<I>(pub I);
 
 impl<I: Iterator<Item: Display> + Clone> Display for Joined<I> {

@@ -1,12 +1,10 @@
-//! Checks that a module is sound, so that those who run or analyse it can
-//! index without looking.
+//! Checks that a module is well-formed, so that users of a module can index without checks.
 //!
-//! A module comes out of a file and may hold anything. After
-//! [`Module::validate`] every index is in range, blocks tile the code, phis
-//! name exactly the predecessors of their block, widths are possible, and no
-//! type contains itself. What is *not* checked is what would need an analysis:
-//! that registers are assigned before they are read (they are zero then), or
-//! that values have the type they are used with.
+//! A module is read from a file and may contain anything. After [`Module::validate`] every index is
+//! in range, blocks tile the code, phis name exactly the predecessors of their block, widths are
+//! valid, and no type contains itself. Properties that would require an analysis are *not* checked:
+//! that registers are assigned before they are read (they are zero then), and that values have the
+//! type they are used with.
 
 use crate::inst::{ArgTy, CastOp, FloatKind, Inst, Operand, Pure, Ty};
 use crate::model::{Block, Function, Home, Module, SymbolKind};
@@ -15,44 +13,44 @@ use thiserror::Error;
 
 mod tables;
 
-/// More slots, bytes or instructions than a function can sensibly have.
+/// Upper limits of slots, bytes and alignment of a function.
 const MAX_SLOTS: u32 = 1 << 24;
 const MAX_FRAME: u64 = 1 << 40;
 const MAX_ALIGN: u32 = 1 << 30;
-/// Results and parameters: events count slots in a byte.
+/// Limit of result and parameter slots: events count slots in a byte.
 const MAX_PASSED: u32 = 255;
 
-/// What is wrong with a module.
+/// The error of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Invalid {
-    /// Something outside functions.
+    /// An error outside functions.
     #[error("{0}")]
     Module(String),
-    /// Something of a function as a whole.
+    /// An error of a function as a whole.
     #[error("function {function}: {what}")]
     Function {
         /// Its name.
         function: String,
-        /// What is wrong.
+        /// The failed check.
         what: String,
     },
-    /// One instruction.
+    /// An error of one instruction.
     #[error("function {function}, instruction {index}: {what}")]
     Inst {
         /// Name of the function.
         function: String,
         /// Index in its code.
         index: usize,
-        /// What is wrong.
+        /// The failed check.
         what: String,
     },
 }
 
 impl Module {
-    /// Checks everything.
+    /// Checks the whole module.
     ///
     /// # Errors
-    /// The first fault found.
+    /// The first error found.
     pub fn validate(&self) -> Result<(), Invalid> {
         check_types(self).map_err(Invalid::Module)?;
         check_symbols(self).map_err(Invalid::Module)?;
@@ -76,12 +74,11 @@ impl Module {
         Ok(())
     }
 
-    /// Checks one function against the module's tables. It need not be in
-    /// `functions` yet: a compiler asks before it decides whether a function
-    /// can be modelled.
+    /// Checks one function against the module's tables. It need not be in `functions` yet: the
+    /// compiler uses this to decide whether a function can be modelled.
     ///
     /// # Errors
-    /// The first fault found.
+    /// The first error found.
     pub fn validate_function(&self, function: &Function) -> Result<(), Invalid> {
         let check = Check { module: self, function };
         let whole = |what| Invalid::Function { function: function.name.clone(), what };
@@ -277,7 +274,7 @@ impl Check<'_> {
         result
     }
 
-    /// Widths, types and counts, before anything is derived from them.
+    /// Checks widths, types and counts, before anything is derived from them.
     fn shape(&self, inst: &Inst) -> Fault {
         let float = |ty: Ty| matches!(ty, Ty::Float(_));
         match inst {
@@ -370,8 +367,7 @@ impl Check<'_> {
         }
     }
 
-    /// A value that may be more than a scalar: only registers can hold one of
-    /// several slots.
+    /// Checks a value that may be an aggregate: only registers can hold one of several slots.
     fn aggregate(&self, operand: Operand, slots: u32) -> Fault {
         ensure(slots == 1 || matches!(operand, Operand::Reg(_)), || format!("{slots} slots in {operand:?}"))?;
         self.operand(operand, slots)

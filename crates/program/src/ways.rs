@@ -1,29 +1,29 @@
-//! What could have been assigned, had a branch gone another way.
+//! Assignments that branch edges not taken could have performed.
 //!
-//! A *way* is a branch's block and one of its successors. What runs, or may run, only because
-//! that way was gone is its *region*: the blocks that are control dependent on the branch by
-//! that successor, and in turn all that depend on those.
+//! A branch edge ([`Way`]) is the branch's block and one of its successors. Its *region* is the set of
+//! blocks that run, or may run, only because the edge is taken: the blocks that are control dependent
+//! on the branch by that successor, and transitively all blocks that depend on those.
 //!
-//! Variables that became registers are assigned where their values are made, and where ways
-//! meet: a phi stands for a variable, and each of its inputs that is not the value the
-//! variable had anyway is an assignment on the way to it.
+//! Variables in registers are defined by instructions and by phis at joins. A phi represents a
+//! variable, and each incoming value that is not the value the variable had before is an assignment
+//! on that edge.
 
 use crate::cfg::{Dominators, Graph};
 use crate::inst::{BlockId, Operand, Reg};
 use crate::model::Function;
 use std::collections::{HashMap, HashSet};
 
-/// A branch's block, and where it may go.
+/// A branch edge: the branch's block, and the successor.
 pub type Way = (BlockId, BlockId);
 
-/// Blocks, as bits.
+/// A set of blocks, as a bit set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Region {
     bits: Vec<u64>,
 }
 
 impl Region {
-    /// Whether a block is in it.
+    /// Whether the region contains a block.
     #[must_use]
     pub fn contains(&self, block: BlockId) -> bool {
         self.bits.get(block as usize / 64).is_some_and(|w| w >> (block % 64) & 1 != 0)
@@ -45,23 +45,23 @@ impl Region {
     }
 }
 
-/// From which block, and the register; none for a constant.
+/// Predecessor block and register; `None` for a constant.
 type Incoming = (BlockId, Option<Reg>);
 
-/// The ways of one function.
+/// The branch edges of one function, with their control dependence.
 pub struct Ways {
     graph: Graph,
     post: Dominators,
-    /// For each block, those that its branch decides about.
+    /// For each block, the blocks that are control dependent on its branch.
     controls: Vec<Vec<BlockId>>,
-    /// The block in which each register is assigned by an instruction.
+    /// The block of the instruction that defines each register.
     made_in: HashMap<Reg, BlockId>,
-    /// The phi that assigns a register: its block, and where each of its values comes from.
+    /// The phi that defines a register: its block and incoming values.
     phis: HashMap<Reg, (BlockId, Vec<Incoming>)>,
 }
 
 impl Ways {
-    /// Looks at a function.
+    /// Analyses a function.
     #[must_use]
     pub fn of(function: &Function) -> Ways {
         let graph = Graph::of(function);
@@ -93,7 +93,7 @@ impl Ways {
         Ways { graph, post, controls, made_in, phis }
     }
 
-    /// The blocks of a way.
+    /// The region of a branch edge.
     #[must_use]
     pub fn region(&self, way: Way) -> Region {
         let stop = self.post.immediate(way.0);
@@ -112,15 +112,15 @@ impl Ways {
         region
     }
 
-    /// Whether a way may assign a variable that is in a register: `reg` holds it at the
-    /// branch, and from there its value went `through` these phis. `region` must be the
-    /// way's.
+    /// Whether taking `way` may assign a variable in a register: `reg` holds its value at the
+    /// branch, and from there the value passed `through` these phis. `region` must be the edge's
+    /// region.
     #[must_use]
     pub fn may_assign(&self, way: Way, region: &Region, reg: Reg, through: &[Reg]) -> bool {
         if self.made_in.get(&reg).is_some_and(|b| region.contains(*b)) {
             return true;
         }
-        // Phis whose value, should it come from this way, must be the same.
+        // Phis whose incoming value over this edge must be the same.
         let mut seen = HashSet::new();
         let mut work: Vec<Reg> = through.iter().copied().chain([reg]).collect();
         while let Some(phi_reg) = work.pop() {

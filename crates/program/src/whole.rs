@@ -1,46 +1,46 @@
-//! All modules of a program together: functions numbered through, names resolved.
+//! All modules of a program, linked: functions numbered consecutively, symbols resolved.
 //!
-//! What a name means is decided by addresses, as the loader did: two symbols with the same
-//! address are the same thing, and the first function to claim an address has it.
+//! Symbols are resolved by address, as the loader resolved them: two symbols with the same address
+//! are the same entity, and the first function with an address owns it.
 
 use crate::inst::Operand;
 use crate::model::{Function, Module, SymbolKind};
 use std::collections::{BTreeMap, HashMap};
 
-/// A module, and where its symbols are in the running program.
+/// A module and the addresses of its symbols in the running program.
 #[derive(Clone, Copy)]
 pub struct Part<'m> {
     /// The model.
     pub model: &'m Module,
-    /// An address for each symbol; 0 for none.
+    /// The address of each symbol; 0 if it has none.
     pub addresses: &'m [u64],
     first: u32,
 }
 
-/// See the module's documentation.
+/// See the module documentation.
 pub struct Whole<'m> {
     parts: Vec<Part<'m>>,
-    /// Part and index of each function.
+    /// Part and local index of each function.
     functions: Vec<(u32, u32)>,
     by_address: HashMap<u64, u32>,
     externals: HashMap<u64, &'m str>,
-    /// Variables of static storage: address and size.
+    /// Variables of static storage: address to size.
     data: BTreeMap<u64, u64>,
 }
 
-/// What a call calls.
+/// The target of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee<'m> {
     /// A modelled function.
     Function(u32),
-    /// A function of this name that is not modelled.
+    /// A function without a model, by name.
     External(&'m str),
-    /// Whatever a pointer points to.
+    /// An indirect call.
     Pointer,
 }
 
 impl<'m> Whole<'m> {
-    /// Puts modules together; functions are numbered in the order of the modules.
+    /// Links modules. Functions are numbered in module order.
     #[must_use]
     pub fn new(modules: impl IntoIterator<Item = (&'m Module, &'m [u64])>) -> Whole<'m> {
         let mut whole = Whole {
@@ -83,20 +83,20 @@ impl<'m> Whole<'m> {
         whole
     }
 
-    /// How many functions there are.
+    /// The number of functions.
     #[must_use]
     pub fn functions(&self) -> u32 {
         self.functions.len() as u32
     }
 
-    /// A function, by its number, which must be below [`Whole::functions`].
+    /// The function with a number, which must be below [`Whole::functions`].
     #[must_use]
     pub fn function(&self, number: u32) -> &'m Function {
         let (part, index) = self.functions[number as usize];
         &self.parts[part as usize].model.functions[index as usize]
     }
 
-    /// The module that a function stands in.
+    /// The module that contains a function.
     #[must_use]
     pub fn part(&self, number: u32) -> Part<'m> {
         self.parts[self.functions[number as usize].0 as usize]
@@ -108,7 +108,7 @@ impl<'m> Whole<'m> {
         &self.parts
     }
 
-    /// The number of a part's function.
+    /// The global number of a part's function.
     #[must_use]
     pub fn number(&self, part: u32, function: u32) -> u32 {
         self.parts[part as usize].first + function
@@ -120,13 +120,13 @@ impl<'m> Whole<'m> {
         self.by_address.get(&address).copied()
     }
 
-    /// The name of the function at an address, if it is not modelled.
+    /// The name of the function without a model at an address.
     #[must_use]
     pub fn external_at(&self, address: u64) -> Option<&'m str> {
         self.externals.get(&address).copied()
     }
 
-    /// Variables of static storage, by address, with their sizes; 0 if unknown.
+    /// Variables of static storage by address, with sizes; 0 if unknown.
     pub fn data(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.data.iter().map(|(a, n)| (*a, *n))
     }
@@ -137,7 +137,7 @@ impl<'m> Whole<'m> {
         self.data.get(&address).copied()
     }
 
-    /// What an operand of a function calls.
+    /// Resolves the callee operand of a call in a function.
     #[must_use]
     pub fn callee(&self, function: u32, operand: Operand) -> Callee<'m> {
         let part = self.part(function);
@@ -146,7 +146,7 @@ impl<'m> Whole<'m> {
         match (part.model.symbols.get(symbol as usize), self.function_at(address)) {
             (_, Some(number)) => Callee::Function(number),
             (Some(s), None) => match s.kind {
-                // Without an address, only its own module knows it.
+                // A symbol without an address is visible only in its own module.
                 SymbolKind::Function(f) => Callee::Function(part.first + f),
                 _ => Callee::External(&s.name),
             },

@@ -1,14 +1,15 @@
-//! Inclusion: a graph of who flows to whom, walked in waves.
+//! Inclusion-based solver: a constraint graph, processed by wave propagation.
 //!
-//! Whatever flows in a circle holds the same, and becomes one node (Pereira and Berlin, *Wave
-//! Propagation and Deep Propagation for Pointer Analysis*). Then each node, in the order of the
-//! flow, sends on what is new; loads and stores through it make new ways; and so on until
-//! nothing is new. All that is read through an address flows through one node of its own, and
-//! all that is written, so that ways grow with places plus uses and not with their product.
+//! The nodes of a strongly connected component have equal sets and are merged into one (Pereira and
+//! Berlin, *Wave Propagation and Deep Propagation for Pointer Analysis*). Then each node, in
+//! topological order, propagates the difference between its set and what it propagated before; its
+//! loads and stores add edges for the new targets. This repeats until a fixpoint. All values read
+//! through an address flow through one node of its own, and so do all values written, so that the
+//! number of edges grows with targets plus uses and not with their product.
 //!
-//! Addresses are places in objects, of which each object has a limited number; a pointer that
-//! is moved on and on ends as "anywhere in it". What is stored at a place is found there and by
-//! whoever reads anywhere; what is stored anywhere is found everywhere.
+//! Targets are offsets in objects, of which each object has a limited number; a pointer that is
+//! advanced repeatedly is widened to "any offset". A value stored at an offset is visible to loads
+//! at that offset and to loads at any offset. A value stored at any offset is visible at every offset.
 
 use super::constraints::{Constraint, Constraints};
 use super::instances::Var;
@@ -18,48 +19,48 @@ use crate::bits::{Bits, Collector};
 use crate::objects::ObjectId;
 use std::collections::{HashMap, HashSet};
 
-/// A number of a node.
+/// Index of a node.
 type Id = u32;
 
 #[derive(Default)]
 struct Node {
     all: Bits,
-    /// What has been sent on.
+    /// The part of `all` that has been propagated.
     sent: Bits,
-    /// Where it flows to.
+    /// Successors: nodes that include this one.
     to: Vec<Id>,
-    /// The same, moved by how much.
+    /// Successors that receive the set with an offset added.
     shifts: Vec<(Id, Move)>,
-    /// Gets all that is stored where it points to.
+    /// The node that receives all values stored at the targets.
     read: Option<Id>,
-    /// Flows to all that is stored where it points to.
+    /// The node whose values are stored at the targets.
     written: Option<Id>,
 }
 
-/// See the module's documentation.
+/// See the module documentation.
 #[derive(Default)]
 pub struct Andersen {
-    /// With more to do than this, it gives up.
+    /// Work limit.
     most: u64,
     nodes: Vec<Node>,
-    /// The node that a node has become part of; itself if it has not.
+    /// Union-find parent: the node that a node was merged into, or itself.
     up: Vec<Id>,
     node_of: Vec<Id>,
     edges: HashSet<(Id, Id)>,
     taken: usize,
     places: Places,
-    /// Nodes of what is stored at known places: object, and which eight bytes of it.
+    /// Nodes of the values stored at known offsets: object, and index of the eight bytes.
     fields: HashMap<(ObjectId, u64), Id>,
     collector: Collector,
-    /// Numbers of sets once all is solved, and the number of each node's.
+    /// After solving, the numbers of distinct sets, and the set of each node.
     sets: HashMap<Bits, u32>,
     classes: HashMap<Id, u32>,
-    /// How much has been done, roughly: words looked at.
+    /// Approximate work so far, in set words processed.
     work: u64,
 }
 
 impl Andersen {
-    /// One that gives up when there is more to do than this.
+    /// A solver with a work limit.
     pub fn within(most: u64) -> Andersen {
         Andersen { most, ..Andersen::default() }
     }
@@ -84,7 +85,7 @@ impl Andersen {
         self.find(self.node_of[var as usize])
     }
 
-    /// All that is in one is in the other.
+    /// Adds an edge: the set of `to` includes that of `from`.
     fn flow(&mut self, from: Id, to: Id) {
         let (from, to) = (self.find(from), self.find(to));
         if from == to || !self.edges.insert((from, to)) {
@@ -116,7 +117,7 @@ impl Andersen {
         self.collector.take()
     }
 
-    /// The node of all that is read (or written) through an address.
+    /// The node of all values that are read (or written) through an address.
     fn through(&mut self, at: Id, written: bool, all: &Constraints<'_, '_>) -> Id {
         let at = self.find(at);
         let node = &self.nodes[at as usize];
@@ -133,7 +134,7 @@ impl Andersen {
         new
     }
 
-    /// What is at some eight bytes of an object.
+    /// The node of the values in eight bytes of an object.
     fn field(&mut self, all: &Constraints<'_, '_>, object: ObjectId, number: u64) -> Id {
         if let Some(known) = self.fields.get(&(object, number)) {
             return *known;
@@ -149,8 +150,8 @@ impl Andersen {
         new
     }
 
-    /// Whoever reads at a place gets what is there, and what may be anywhere; a pointer that
-    /// lies across two fields is in both.
+    /// Adds the edges of a load or store at a target. A load includes the values stored at that
+    /// offset and at any offset. A pointer that straddles two fields is in both.
     fn connect(&mut self, all: &Constraints<'_, '_>, at: Place, read: Option<Id>, written: Option<Id>) {
         let Place { object, offset } = at;
         let Some(offset) = offset else {
@@ -173,7 +174,7 @@ impl Andersen {
         }
     }
 
-    /// Makes circles one, and gives nodes in the order of the flow.
+    /// Merges cycles and returns the nodes in topological order.
     fn collapse(&mut self) -> Vec<Id> {
         let mut search = Search::new(self.nodes.len());
         for id in 0..self.nodes.len() as Id {
@@ -206,7 +207,8 @@ impl Andersen {
         }
         order.reverse();
         if any {
-            // What was read (or written) through a circle became one too, by whichever node.
+            // Merging a cycle also merges the read (or written) nodes of its members, so several
+            // entries may now have the same representative.
             let mut met = HashSet::new();
             order.iter_mut().for_each(|id| *id = self.find(*id));
             order.retain(|id| met.insert(*id));
@@ -219,7 +221,7 @@ impl Andersen {
         let other = std::mem::take(&mut self.nodes[b as usize]);
         let node = &mut self.nodes[a as usize];
         node.all.extend(&other.all);
-        // What only one has sent was not sent where the other flows to.
+        // A part that only one of the nodes propagated has not reached the successors of the other.
         node.sent = node.sent.common(&other.sent);
         node.to.extend(other.to);
         node.shifts.extend(other.shifts);
@@ -232,7 +234,7 @@ impl Andersen {
         }
     }
 
-    /// Sends on what is new at a node.
+    /// Propagates the difference since the last propagation. Returns whether there was any.
     fn send(&mut self, id: Id, all: &Constraints<'_, '_>) -> bool {
         let node = &mut self.nodes[id as usize];
         let new = node.all.without(&node.sent);
@@ -255,7 +257,7 @@ impl Andersen {
             let moved = self.moved(&new, *by, all);
             self.nodes[to as usize].all.extend(&moved);
         }
-        // Nothing was added meanwhile: places only move into sets.
+        // No edges were added meanwhile: only sets changed.
         self.nodes[id as usize].to = to;
         self.nodes[id as usize].shifts = shifts;
         if read.is_some() || written.is_some() {
@@ -334,16 +336,16 @@ impl Solver for Andersen {
     }
 }
 
-/// Tarjan's search for circles.
+/// Tarjan's algorithm for strongly connected components.
 struct Search {
-    /// When a node was met; 0 for not yet.
+    /// Visit order of a node; 0 if not visited.
     index: Vec<u32>,
     low: Vec<u32>,
     open: Vec<bool>,
     stack: Vec<Id>,
     met: u32,
     circles: Vec<Vec<Id>>,
-    /// Whatever a node flows to comes before it.
+    /// Postorder: the successors of a node precede it.
     order: Vec<Id>,
 }
 

@@ -1,13 +1,13 @@
-//! What a program's text says about its pointers.
+//! Generates points-to constraints from a program.
 //!
-//! Every register slot, every function's result and the content of every object is a
-//! *variable*; each instruction that can move a pointer relates some of them. An object's
-//! content has two: what is stored no one knows where in it, and all that is stored in it. What
-//! is stored at a known place is a solver's own business.
+//! Every register slot, every function result and the content of every object is a *variable*; each
+//! instruction that can move a pointer relates some of them. An object's content has two variables:
+//! one for values stored at an unknown offset, and one for all values stored in it. The solver
+//! models values stored at known offsets itself.
 //!
-//! Only functions that can be called are looked at, as their calls are found; those that hand
-//! out what an allocator gave them once for each call ([`super::wrappers`]). Each such look is
-//! an *instance*; the first instance of a function has its number.
+//! Only reachable functions are analysed, as their calls are resolved; allocation wrappers once per
+//! call site ([`super::wrappers`]). Each such analysis is an *instance*; the first instance of a
+//! function has the function's number.
 
 mod calls;
 
@@ -22,38 +22,38 @@ use std::collections::{HashMap, HashSet};
 
 pub use calls::slots;
 
-/// A relation between variables.
+/// A constraint between variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Constraint {
-    /// `to` may hold the address of this place of an object; none: of any.
+    /// `to` may hold the address of this offset of an object; `None` for any offset.
     Points { to: Var, object: ObjectId, offset: Option<u64> },
     /// `to` may hold what `from` holds.
     Copy { to: Var, from: Var },
-    /// The same, moved by so many bytes; none: by any number.
+    /// `to` may hold the value of `from` plus an offset; `None` for any offset.
     Shift { to: Var, from: Var, by: Option<i64> },
-    /// `to` may hold what lies where `at` points.
+    /// `to` may hold a value stored where `at` points.
     Load { to: Var, at: Var },
-    /// What lies where `at` points may be what `from` holds.
+    /// A value stored where `at` points may be the value of `from`.
     Store { at: Var, from: Var },
 }
 
-/// A call whose callees are found on the way.
+/// An indirect call, whose callees are resolved on the fly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Indirect {
     pub instance: u32,
     pub index: u32,
-    /// Holds the function's address.
+    /// Holds the address of the callee.
     pub callee: Var,
 }
 
-/// A call out of the model that may call back.
+/// A call to code without a model that may call back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallBack {
-    /// Its arguments: the functions, and what they may be given.
+    /// Its arguments: possible callees, and the values these may receive.
     pub args: Vec<Var>,
 }
 
-/// Everything at once.
+/// The constraints and the tables for generating them.
 pub struct Constraints<'w, 'm> {
     pub whole: &'w Whole<'m>,
     outside: &'w dyn Outside,
@@ -63,30 +63,30 @@ pub struct Constraints<'w, 'm> {
     pub call_backs: Vec<CallBack>,
     pub instances: Instances,
     wrappers: Wrappers,
-    /// Instances that have been looked at, and those still to be.
+    /// Instances that were analysed, and the worklist.
     reached: HashSet<u32>,
     work: Vec<u32>,
-    /// What is stored anywhere in an object, in the order of objects.
+    /// For each object, the variable for values stored at an unknown offset.
     pub contents: Vec<Var>,
-    /// All that is stored in it.
+    /// For each object, the variable for all values stored in it.
     pub stored: Vec<Var>,
     pub vars: Var,
     called: HashSet<u32>,
-    /// Code that was looked at more than once.
+    /// Amount of code that was analysed more than once.
     again: usize,
-    /// Addresses that were moved.
+    /// Memoised offset additions.
     moved: HashMap<(Var, Option<i64>), Var>,
 }
 
-/// Where a program starts.
+/// Name of the program's entry function.
 const MAIN: &str = "main";
-/// Code is looked at again up to so many times what there is.
+/// Limit of repeated analysis, as a multiple of the program's code.
 const AGAIN: usize = 3;
-/// Bytes that are copied one pointer at a time.
+/// Up to this size, a copy is modelled one pointer at a time.
 const COPIED_IN_PARTS: u64 = 256;
 
 impl<'w, 'm> Constraints<'w, 'm> {
-    /// `entries` are called by code that is not modelled, whatever is called here.
+    /// `entries` are called by code without a model, in addition to the calls found here.
     pub fn of(whole: &'w Whole<'m>, outside: &'w dyn Outside, entries: &[u32]) -> Constraints<'w, 'm> {
         let mut all = Constraints {
             whole,
@@ -111,7 +111,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
         }
         all.sync();
         all.everywhere();
-        // Other entries may yet be called here, with what is known here.
+        // Other entries may still be found to be called here, with known arguments.
         let main = |f: &u32| whole.function(*f).name == MAIN;
         let any = entries.iter().any(main);
         let roots: Vec<u32> = entries.iter().copied().filter(|f| !any || main(f)).collect();
@@ -119,7 +119,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
         all
     }
 
-    /// A new instance of a function.
+    /// Adds an instance of a function.
     fn instance(&mut self, function: u32) -> u32 {
         let f = self.whole.function(function);
         let instance = self.instances.add(function, self.vars);
@@ -156,22 +156,22 @@ impl<'w, 'm> Constraints<'w, 'm> {
         }
     }
 
-    /// Looks at what was found to be called.
+    /// Analyses the functions on the worklist.
     pub fn look(&mut self) {
         while let Some(instance) = self.work.pop() {
             self.function(instance);
         }
     }
 
-    /// What nobody here calls, as far as is known by now, is called from outside with what is
-    /// there.
+    /// Functions without a known caller at this point are called from outside, with arguments from
+    /// outside.
     pub fn call_from_outside(&mut self, functions: &[u32]) {
         for number in functions.iter().copied() {
             if !self.called.insert(number) {
                 continue;
             }
             let function = self.whole.function(number);
-            // The arguments of a program are data.
+            // The arguments of `main` are data of the library.
             let object = if function.name == MAIN { LIBRARY } else { OUTSIDE };
             for p in &function.params {
                 let to = self.reg(number, p.reg);
@@ -182,7 +182,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
         self.look();
     }
 
-    /// Every object has a variable for its content.
+    /// Creates the content variables of new objects.
     fn sync(&mut self) {
         while self.contents.len() < self.objects.len() {
             let (anywhere, all) = (self.fresh(), self.fresh());
@@ -215,7 +215,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
         self.whole.function(self.instances.function(instance))
     }
 
-    /// The same address, moved by so many bytes; none: by any number.
+    /// A variable for the same address plus an offset; `None` for any offset.
     fn moved(&mut self, from: Var, by: Option<i64>) -> Var {
         if by == Some(0) {
             return from;
@@ -229,7 +229,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
         to
     }
 
-    /// Initial values, and what unknown code may do with what it got hold of.
+    /// Initial values, and what unknown code may do with objects that escaped to it.
     fn everywhere(&mut self) {
         let known = self.contents[OUTSIDE as usize];
         self.list.push(Constraint::Points { to: known, object: OUTSIDE, offset: None });
@@ -244,14 +244,14 @@ impl<'w, 'm> Constraints<'w, 'm> {
                 let Some(object) = self.at_address(address(variable)) else { continue };
                 let to = self.contents[object as usize];
                 if let Some(pointee) = self.at_address(address(target)) {
-                    // Which place of it the value names is not kept.
+                    // The model does not record the offset that the initial value names.
                     self.list.push(Constraint::Points { to, object: pointee, offset: None });
                 }
             }
         }
     }
 
-    /// What is at the address of a symbol.
+    /// The object at the address of a symbol.
     fn at_address(&mut self, address: u64) -> Option<ObjectId> {
         if address == 0 {
             return None;
@@ -266,7 +266,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
         self.objects.find(&Object::Data { address, size })
     }
 
-    /// Where an operand points by itself: an object and a place in it.
+    /// The object and offset that a symbol operand denotes.
     pub fn address(&mut self, instance: u32, operand: Operand) -> Option<(ObjectId, u64)> {
         let function = self.instances.function(instance);
         let Operand::Symbol { symbol, offset } = operand else { return None };
@@ -274,7 +274,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
         let address = part.addresses.get(symbol as usize).copied().unwrap_or(0);
         let object = match self.at_address(address) {
             Some(object) => object,
-            // Without an address, only its own module knows it.
+            // A symbol without an address is visible only in its own module.
             None => match self.whole.callee(function, Operand::Symbol { symbol, offset: 0 }) {
                 Callee::Function(function) => self.object(Object::Code { function }),
                 _ => OUTSIDE,
@@ -283,7 +283,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
         Some((object, offset.cast_unsigned()))
     }
 
-    /// `to` may hold what an operand is.
+    /// `to` may hold the value of an operand.
     fn flow(&mut self, instance: u32, to: Var, operand: Operand, slot: u32) {
         match operand {
             Operand::Reg(r) => {
@@ -299,7 +299,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
         }
     }
 
-    /// A variable that holds what an operand is.
+    /// A variable with the value of an operand.
     fn var(&mut self, instance: u32, operand: Operand, slot: u32) -> Var {
         if let Operand::Reg(r) = operand {
             return self.reg(instance, r + slot);
@@ -345,7 +345,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
             Inst::Cast { op: CastOp::Bits | CastOp::Zext | CastOp::Sext | CastOp::Trunc, dst, a, .. } => {
                 self.flow(f, self.reg(f, *dst), *a, 0);
             }
-            // Pointers that are computed with as numbers.
+            // Pointer arithmetic on integers.
             Inst::Bin {
                 op: BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or | BinOp::Xor,
                 bits: 64,
@@ -439,7 +439,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
                 }
             }
             Inst::Landing { dst } => {
-                // The exception: an object that code outside made or was handed.
+                // The exception object: outside code allocated or received it.
                 let from = self.stored[OUTSIDE as usize];
                 self.list.push(Constraint::Copy { to: self.reg(f, dst + 1), from });
             }
@@ -467,7 +467,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
         }
     }
 
-    /// So many bytes are copied; none: anything of it to anywhere.
+    /// Copies `len` bytes; `None`: any part of the source to any offset of the target.
     fn copy_content(&mut self, to: Var, from: Var, len: Option<u64>) {
         let parts: Vec<Option<i64>> = match len {
             Some(len) if len <= COPIED_IN_PARTS => {
@@ -482,13 +482,13 @@ impl<'w, 'm> Constraints<'w, 'm> {
         }
     }
 
-    /// Unknown code got hold of it.
+    /// The value escapes to unknown code.
     fn escape(&mut self, var: Var) {
         self.list.push(Constraint::Copy { to: self.contents[OUTSIDE as usize], from: var });
     }
 }
 
-/// Whether a pointer fits.
+/// Whether a type can hold a pointer.
 fn holds(ty: Ty) -> bool {
     matches!(ty, Ty::Ptr) || matches!(ty, Ty::Int(bits) if bits >= 64)
 }

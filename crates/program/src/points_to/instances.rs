@@ -1,16 +1,16 @@
-//! Functions as they are looked at: once for all calls, or once for each of some.
+//! Instances of functions: one for all calls, or one per call site for wrappers.
 
 use std::collections::HashMap;
 
 /// A variable of the analysis.
 pub type Var = u32;
 
-/// All instances. The first of each function has the function's number.
+/// All instances. The first instance of each function has the function's number.
 #[derive(Default)]
 pub struct Instances {
-    /// The function of each, and its first variable: its slots, then those of its result.
+    /// Function and first variable of each instance: its slots, then the slots of its result.
     list: Vec<(u32, Var)>,
-    /// The instance for a call: the caller's, the instruction, and the function called.
+    /// Instances for single call sites: caller instance, instruction and callee.
     apart: HashMap<(u32, u32, u32), u32>,
 }
 
@@ -33,7 +33,7 @@ impl Instances {
         self.list[instance as usize].1
     }
 
-    /// The instance for one call alone, if there is such a one.
+    /// The instance for this call site alone, if there is one.
     pub fn apart(&self, caller: u32, index: u32, callee: u32) -> Option<u32> {
         self.apart.get(&(caller, index, callee)).copied()
     }

@@ -1,32 +1,32 @@
-//! Places by number, and where they are moved to.
+//! Interned points-to targets, and their offset arithmetic.
 
 use super::Place;
 use crate::bits::Bits;
 use crate::objects::{ObjectId, Objects};
 use std::collections::HashMap;
 
-/// Distinct places of one object that are kept apart.
+/// Maximum number of distinct offsets per object.
 const MAX_PLACES: u32 = 64;
-/// Objects of unknown size are taken apart up to here.
+/// Maximum tracked offset in objects of unknown size.
 const MAX_OFFSET: u64 = 1 << 16;
 
-/// A number of a way to move an address.
+/// Index of an interned offset addition.
 pub type Move = u32;
 
-/// Not moved yet.
+/// Not computed yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// See the module's documentation.
+/// See the module documentation.
 #[derive(Default)]
 pub struct Places {
     list: Vec<Place>,
     index: HashMap<Place, u32>,
-    /// Ways to move: by how much, none for "anywhere", and where to each place.
+    /// Offset additions: the offset, `None` for any, and the memoised result for each target.
     moves: Vec<(Option<i64>, Vec<u32>)>,
     by: HashMap<Option<i64>, Move>,
-    /// Places of each object so far.
+    /// Number of tracked offsets of each object.
     of_object: HashMap<ObjectId, u32>,
-    /// Of each object, the place that may be anywhere in it.
+    /// For each object, its target with unknown offset.
     anywhere: Vec<u32>,
 }
 
@@ -46,20 +46,20 @@ impl Places {
         })
     }
 
-    /// Whether a place of a set is there twice: one that may be anywhere in its object stands
-    /// for all.
+    /// Whether a target is redundant in a set, because the set contains the same object at any
+    /// offset.
     fn is_covered(&self, place: Place, set: &Bits) -> bool {
         let anywhere = self.anywhere.get(place.object as usize).copied().unwrap_or(UNKNOWN);
         place.offset.is_some() && anywhere != UNKNOWN && set.contains(anywhere)
     }
 
-    /// A place that is named.
+    /// Interns a target.
     pub fn of(&mut self, object: ObjectId, offset: Option<u64>, objects: &Objects) -> u32 {
         let offset = offset.filter(|o| *o <= objects.size(object).unwrap_or(MAX_OFFSET));
         self.number(Place { object, offset })
     }
 
-    /// The number of a way to move.
+    /// Interns an offset addition.
     pub fn step(&mut self, by: Option<i64>) -> Move {
         *self.by.entry(by).or_insert_with(|| {
             self.moves.push((by, Vec::new()));
@@ -86,7 +86,8 @@ impl Places {
         let anywhere = Place { offset: None, ..place };
         let (Some(by), Some(offset)) = (by, place.offset) else { return anywhere };
         let offset = offset.wrapping_add_signed(by);
-        // One past the end is no place to store at; keep it so that it can move back.
+        // One past the end is not a valid store address. It is kept because a later subtraction may
+        // make it valid again.
         if offset > objects.size(place.object).unwrap_or(MAX_OFFSET) {
             return anywhere;
         }
@@ -103,7 +104,7 @@ impl Places {
         }
     }
 
-    /// Those of some places that are not covered by others of a set, in order.
+    /// The elements of `some` that are not redundant in `set`, in order.
     pub fn list(&self, some: &Bits, set: &Bits) -> Vec<Place> {
         let places = some.iter().map(|p| self.list[p as usize]);
         let mut all: Vec<Place> = places.filter(|p| !self.is_covered(*p, set)).collect();

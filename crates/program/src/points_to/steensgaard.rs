@@ -1,5 +1,5 @@
-//! Unification: variables that may hold the same pointers become one class, and all that a
-//! class points to is one class again.
+//! Unification-based solver: variables that may hold the same pointer are merged into one class,
+//! and all targets of a class form one class.
 
 use super::constraints::{Constraint, Constraints};
 use super::instances::Var;
@@ -7,19 +7,19 @@ use super::{Place, Solver};
 use crate::objects::ObjectId;
 use std::collections::HashMap;
 
-/// See the module's documentation.
+/// See the module documentation.
 #[derive(Default)]
 pub struct Steensgaard {
-    /// Classes, as trees. Variables have numbers that grow while calls are linked, so each
-    /// gets a class when it is first met.
+    /// Union-find forest of classes. The number of variables grows while calls are linked, so a
+    /// variable gets a class on first use.
     parent: Vec<u32>,
     class: Vec<Option<u32>>,
-    /// The class that a class points to.
+    /// The class of the targets of each class.
     pointee: HashMap<u32, u32>,
     taken: usize,
     /// The content variable of each object.
     contents: Vec<Var>,
-    /// Objects by the class of their content, once everything is solved.
+    /// Objects by the class of their content; computed after solving.
     objects: Option<HashMap<u32, Vec<ObjectId>>>,
 }
 
@@ -53,7 +53,7 @@ impl Steensgaard {
         }
     }
 
-    /// The class that a class points to.
+    /// The class of the targets of a class.
     fn target(&mut self, class: u32) -> u32 {
         let class = self.find(class);
         if let Some(pointee) = self.pointee.get(&class).copied() {
@@ -64,7 +64,7 @@ impl Steensgaard {
         new
     }
 
-    /// The class that a variable points to.
+    /// The class of the targets of a variable.
     fn pointed(&mut self, var: Var) -> u32 {
         let class = self.class_of(var);
         self.target(class)

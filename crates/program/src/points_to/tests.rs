@@ -9,8 +9,8 @@ use proptest::prelude::*;
 const SLOTS: u32 = 6;
 const DATA: u32 = 3;
 
-/// Functions of six registers, the first of which is the parameter; symbols are first the
-/// functions, then variables of 16 bytes.
+/// Functions of six registers, the first of which is the parameter. Symbols are the functions, then
+/// variables of 16 bytes.
 fn module(functions: Vec<Vec<Inst>>) -> (Module, Vec<u64>) {
     let count = functions.len() as u32;
     let mut module = Module::default();
@@ -90,14 +90,14 @@ fn inst() -> impl Strategy<Value = Inst> {
     ]
 }
 
-/// Places as the naive analysis has them.
+/// Points-to sets of the naive analysis.
 type Set = BTreeSet<(ObjectId, Option<u64>)>;
 
-/// Sets by going through all instructions again and again: of registers, results, what is stored
-/// anywhere in an object, and what is stored at some eight bytes of it.
+/// Sets computed by iterating over all instructions: of registers, results, values stored at any
+/// offset of an object, and values stored in eight bytes of it.
 type Naive = BTreeMap<(u8, u32, u64), Set>;
 
-/// What may be read at a place.
+/// The values that a load at a target may read.
 fn read(sets: &Naive, (object, offset): (ObjectId, Option<u64>)) -> Set {
     let mut all = sets.get(&(2, object, 0)).cloned().unwrap_or_default();
     for ((kind, o, field), set) in sets {
@@ -131,7 +131,7 @@ fn naive(whole: &Whole<'_>, objects: &Objects) -> Naive {
     loop {
         let before: usize = sets.values().map(BTreeSet::len).sum();
         let get = |sets: &Naive, key| sets.get(&key).cloned().unwrap_or_default();
-        // What is outside may be put anywhere that is known outside, and the other way round.
+        // Outside values may be stored at any address known outside, and vice versa.
         for at in anywhere(&get(&sets, (2, OUTSIDE, 0))) {
             let (content, outside) = (read(&sets, at), get(&sets, (2, OUTSIDE, 0)));
             sets.entry((2, OUTSIDE, 0)).or_default().extend(content);
@@ -231,8 +231,8 @@ fn naive(whole: &Whole<'_>, objects: &Objects) -> Naive {
 }
 
 proptest! {
-    /// Andersen's analysis against going through everything until nothing changes; the
-    /// Steensgaard's must have at least that.
+    /// Compares Andersen's analysis with naive iteration to a fixpoint. Steensgaard's sets must be
+    /// supersets.
     #[test]
     fn pointers_are_what_going_through_everything_finds(
         functions in proptest::collection::vec(proptest::collection::vec(inst(), 1..8), 2..=2)
@@ -254,10 +254,10 @@ proptest! {
                 let set = naive.get(&(0, f, r.into())).cloned().unwrap_or_default();
                 let object = |(o, _): &(ObjectId, _)| andersen.objects().get(*o).clone();
                 let expected: BTreeSet<Object> = set.iter().map(object).collect();
-                // Anywhere in an object stands for all places in it.
+                // "Any offset" of an object subsumes all its offsets.
                 let kept = set.iter().filter(|(o, at)| at.is_none() || !set.contains(&(*o, None)));
                 let places = kept.map(|(object, offset)| Place { object: *object, offset: *offset });
-                // Looked at call by call, functions are told apart that the naive way mixes.
+                // The cloned analysis separates call sites that the naive one merges.
                 if andersen.instances() == 2 {
                     prop_assert_eq!(places_of(&andersen, f, r), places.collect(), "f{} r{}", f, r);
                     prop_assert!(objects_of(&steensgaard, f, r).is_superset(&expected), "f{} r{}", f, r);
@@ -269,12 +269,12 @@ proptest! {
     }
 }
 
-/// What would take too long is answered by the other precision, and says so.
+/// A program that exceeds the work limit gets the coarser precision, and the result reports it.
 #[test]
 fn too_much_work_is_left_to_the_coarser_precision() {
     let copy = |dst, symbol| Inst::Copy { dst, a: Operand::Symbol { symbol, offset: 0 } };
     let moved = |dst, r| Inst::Copy { dst, a: Operand::Reg(r) };
-    // Two variables flow to one place, and one of them elsewhere too.
+    // Two variables flow to one register, and one of them also to another.
     let (module, addresses) =
         module(vec![vec![copy(1, 1), copy(2, 2), moved(3, 1), moved(3, 2), moved(4, 1)]]);
     let whole = Whole::new([(&module, &addresses[..])]);
@@ -290,7 +290,7 @@ fn too_much_work_is_left_to_the_coarser_precision() {
     assert_eq!(of(&bounded, 4).len(), 2);
 }
 
-/// What a function stores to through its callee's callee, by name and through a pointer.
+/// The stores of a function through a chain of two calls, direct and indirect.
 #[test]
 fn summaries_go_through_calls() {
     let to = |d: u32| Operand::Symbol { symbol: 3 + d, offset: 0 };
@@ -300,7 +300,7 @@ fn summaries_go_through_calls() {
         vec![
             Inst::Copy { dst: 1, a: Operand::Symbol { symbol: 2, offset: 0 } },
             call(2, Operand::Reg(1), 0),
-            // It calls whoever called it.
+            // A recursive call to its caller.
             call(2, Operand::Symbol { symbol: 0, offset: 0 }, 0),
         ],
         vec![

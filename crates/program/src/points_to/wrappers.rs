@@ -1,10 +1,10 @@
-//! Functions that hand out what an allocator gave them.
+//! Allocation wrappers: functions that return memory which an allocator returned to them.
 //!
-//! A program rarely calls `malloc` where it needs memory; it calls a function of its own that
-//! looks at the result and gives up if there is none. With one object for each call of an
-//! allocator, everything such a program has would be one object. So these functions are looked
-//! at once for each of their calls. How far above the allocator one stands is its *height*;
-//! calls go down from height to height, so that no chain of them is longer than [`HIGHEST`].
+//! Programs rarely call `malloc` directly; they call a wrapper of their own that checks the result.
+//! With one object per allocator call site, all memory of such a program would be one object.
+//! Wrappers are therefore analysed once per call site (heap cloning). The *height* of a wrapper is
+//! its distance from the allocator. Cloned calls descend in height, so no chain of them is longer
+//! than [`HIGHEST`].
 
 use crate::inst::{CastOp, Inst, Operand, Reg};
 use crate::model::Function;
@@ -12,12 +12,12 @@ use crate::outside::{Outside, Returned};
 use crate::whole::{Callee, Whole};
 use std::collections::{HashMap, HashSet};
 
-/// Functions above this height are like all others.
+/// Functions above this height are not cloned.
 pub const HIGHEST: u32 = 5;
-/// And so are large ones.
+/// Larger functions are not cloned.
 const MOST_CODE: usize = 300;
 
-/// The height of each function; none for one that is no wrapper.
+/// The height of each function; `None` if it is not a wrapper.
 pub struct Wrappers {
     heights: Vec<Option<u32>>,
 }
@@ -30,7 +30,7 @@ impl Wrappers {
             .map(|f| (f, sources(whole, outside, f)))
             .filter(|(_, sources)| !sources.is_empty())
             .collect();
-        // A function is one above the lowest it gets its result from.
+        // The height of a function is one more than the lowest source of its result.
         for height in 1..=HIGHEST {
             let mut found = Vec::new();
             for (f, sources) in candidates.iter().filter(|(f, _)| all.heights[*f as usize].is_none()) {
@@ -50,7 +50,7 @@ impl Wrappers {
         all
     }
 
-    /// Whether a function is looked at for this call of it alone.
+    /// Whether this call gets its own instance of the callee.
     pub fn is_apart(&self, caller: u32, callee: u32) -> bool {
         let height = |f: u32| self.heights.get(f as usize).copied().flatten();
         match (height(caller), height(callee)) {
@@ -61,16 +61,16 @@ impl Wrappers {
     }
 }
 
-/// Where a pointer that is returned may have come from.
+/// A possible source of a returned pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Allocator,
     Function(u32),
-    /// Whoever is called through a pointer.
+    /// The callee of an indirect call.
     Pointer,
 }
 
-/// What may be returned; nothing if it may be something that was there before.
+/// The sources of the result. Empty if the result may be memory that existed before the call.
 fn sources(whole: &Whole<'_>, outside: &dyn Outside, number: u32) -> Vec<Source> {
     let function = whole.function(number);
     let made = Made::of(function);
@@ -84,7 +84,7 @@ fn sources(whole: &Whole<'_>, outside: &dyn Outside, number: u32) -> Vec<Source>
     let mut all = Vec::new();
     while let Some(operand) = work.pop() {
         let Operand::Reg(r) = operand else {
-            // A constant may be null; the address of a variable is something else.
+            // A constant may be null. The address of a variable is not fresh memory.
             if matches!(operand, Operand::Symbol { .. }) {
                 return Vec::new();
             }
@@ -112,7 +112,7 @@ fn sources(whole: &Whole<'_>, outside: &dyn Outside, number: u32) -> Vec<Source>
                     all.push(Source::Allocator);
                 }
             },
-            // A parameter: what is given back grown or as it was.
+            // A parameter: returned unchanged or reallocated.
             None => {}
             Some(_) => return Vec::new(),
         }
@@ -120,7 +120,7 @@ fn sources(whole: &Whole<'_>, outside: &dyn Outside, number: u32) -> Vec<Source>
     all
 }
 
-/// Who makes each register.
+/// The definition of each register.
 struct Made {
     by: HashMap<Reg, usize>,
     phis: HashMap<Reg, Vec<Operand>>,

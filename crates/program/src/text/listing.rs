@@ -146,7 +146,7 @@ impl FunctionText<'_> {
     }
 }
 
-/// `  ; file:line:column`, or nothing where the place is unknown.
+/// `  ; file:line:column`, or nothing if the location is unknown.
 struct Comment<'a> {
     module: &'a Module,
     place: Place,
@@ -190,12 +190,12 @@ impl Display for TypeName<'_> {
     }
 }
 
-/// Nameless pointers may point in a circle.
+/// Limit for cycles of nameless pointers.
 const MAX_NAME_STEPS: u32 = 16;
 
 impl Module {
-    /// What a type is called: its name, or for nameless pointers and arrays one
-    /// like `node *` or `int[4]`. `None` is `void`.
+    /// The display name of a type: its name, or for nameless pointers and arrays a composed one
+    /// such as `node *` or `int[4]`. `None` is `void`.
     #[must_use]
     pub fn type_name(&self, ty: Option<u32>) -> String {
         let mut at = ty;

@@ -1,9 +1,9 @@
-//! The checks of what lies outside functions: symbols and types.
+//! Checks of symbols and types.
 
 use super::{Fault, ensure};
 use crate::model::{Module, SymbolKind, TypeKind};
 
-/// Nesting of types by value.
+/// Maximum nesting of types by value.
 const MAX_NESTING: u32 = 1000;
 
 pub(super) fn check_symbols(module: &Module) -> Fault {
@@ -41,7 +41,7 @@ fn contained(kind: &TypeKind) -> Vec<u32> {
     }
 }
 
-/// Indices in range, and no type contains itself or is nested absurdly deep.
+/// Checks that indices are in range, and that no type contains itself or is nested too deeply.
 pub(super) fn check_types(module: &Module) -> Fault {
     let count = module.types.len();
     for ty in &module.types {
@@ -60,7 +60,7 @@ pub(super) fn check_types(module: &Module) -> Fault {
             }
         }
     }
-    // Depth-first with a stack of our own: the nesting is what is in question.
+    // Depth-first search with an explicit stack, because the nesting depth is not yet bounded.
     const NEW: u32 = u32::MAX;
     const OPEN: u32 = u32::MAX - 1;
     let mut height = vec![NEW; count];

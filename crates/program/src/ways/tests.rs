@@ -4,7 +4,7 @@ use crate::model::{Block, Function, Phi};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// A function whose blocks have only the instructions given and a terminator.
+/// A function whose blocks have only the given instructions and a terminator.
 fn function(blocks: Vec<(Vec<Phi>, Vec<Inst>, Vec<u32>)>) -> Function {
     let mut code = Vec::new();
     let mut list = Vec::new();
@@ -50,7 +50,7 @@ fn make(dst: Reg) -> Inst {
     Inst::Copy { dst, a: Operand::Const(1) }
 }
 
-/// Whether every way from `from` to the end passes `through`.
+/// Whether every path from `from` to the end passes `through`.
 fn always(successors: &[Vec<u32>], through: u32, from: u32) -> bool {
     let mut seen = BTreeSet::from([from]);
     let mut work = vec![from];
@@ -67,11 +67,11 @@ fn always(successors: &[Vec<u32>], through: u32, from: u32) -> bool {
 }
 
 proptest! {
-    /// Regions against the definition of control dependence.
+    /// Compares regions with the definition of control dependence.
     #[test]
     fn regions_are_what_depends_on_the_way(raw in proptest::collection::vec((0u32..9, 0u32..9, 0u8..3), 3..9)) {
         let n = raw.len() as u32;
-        // Every block leads to the next, so that all are reached and reach the end.
+        // Every block has an edge to the next, so that all are reachable and reach the end.
         let successors: Vec<Vec<u32>> = raw
             .iter()
             .enumerate()
@@ -111,7 +111,7 @@ proptest! {
     }
 }
 
-/// `if (a) if (b) k = …;`: the value is joined twice, and only the inner branch assigns.
+/// `if (a) if (b) k = …;`: the value passes two joins, and only the inner branch assigns.
 #[test]
 fn a_join_alone_assigns_nothing() {
     let f = function(vec![
@@ -123,14 +123,14 @@ fn a_join_alone_assigns_nothing() {
     ]);
     let ways = Ways::of(&f);
     let may = |way, reg, through: &[Reg]| ways.may_assign(way, &ways.region(way), reg, through);
-    // Both were true but the inner one, which was false.
+    // All conditions were true except the inner one.
     assert!(may((1, 2), 0, &[2, 3]));
     assert!(!may((0, 4), 0, &[2, 3]));
-    // The outer one was false.
+    // The outer condition was false.
     assert!(may((0, 1), 0, &[3]));
 }
 
-/// A variable that another round of a loop would assign.
+/// A variable that another iteration of a loop would assign.
 #[test]
 fn another_round_assigns() {
     let f = function(vec![
@@ -142,6 +142,6 @@ fn another_round_assigns() {
     let ways = Ways::of(&f);
     let region = ways.region((1, 2));
     assert!(ways.may_assign((1, 2), &region, 1, &[]));
-    // A variable that the loop only carries round.
+    // A variable that the loop only carries around.
     assert!(!ways.may_assign((1, 2), &region, 3, &[]));
 }

@@ -1,4 +1,4 @@
-//! The control-flow facts against their definitions, on random graphs.
+//! Tests control-flow facts against their definitions, on random graphs.
 
 use program::cfg::Graph;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ fn graphs() -> impl Strategy<Value = Vec<Vec<u32>>> {
     (1usize..10).prop_flat_map(|n| prop::collection::vec(prop::collection::vec(0..n as u32 + 1, 0..4), n))
 }
 
-/// What `from` reaches without passing `without`, itself included.
+/// The nodes reachable from `from` without passing `without`, including `from`.
 fn reach(successors: &[Vec<u32>], from: u32, without: Option<u32>) -> Vec<bool> {
     let mut seen = vec![false; successors.len()];
     let mut work = vec![from];
@@ -20,7 +20,7 @@ fn reach(successors: &[Vec<u32>], from: u32, without: Option<u32>) -> Vec<bool> 
     seen
 }
 
-/// `a` dominates `b`: reachable, but not without `a`.
+/// `a` dominates `b`: `b` is reachable, but not without `a`.
 fn dominates(successors: &[Vec<u32>], root: u32, a: u32, b: u32) -> bool {
     reach(successors, root, None)[b as usize]
         && (a == b || !reach(successors, root, Some(a))[b as usize])
@@ -73,7 +73,7 @@ proptest! {
             for a in 0..n {
                 prop_assert_eq!(found.dominates(a, b), dominates(&plain, 0, a, b), "{} {}", a, b);
             }
-            // The immediate one is dominated by all other strict dominators.
+            // The immediate dominator is dominated by all other strict dominators.
             let strict: Vec<u32> = (0..n).filter(|a| *a != b && dominates(&plain, 0, *a, b)).collect();
             match found.immediate(b) {
                 None => prop_assert!(strict.is_empty()),
@@ -91,7 +91,7 @@ proptest! {
         let n = graph.len() as u32;
         let exit = n;
         let post = graph.post_dominators();
-        // The edges to the virtual exit, by the rule `post_dominators` states.
+        // The edges to the virtual exit, by the rule in the documentation of `post_dominators`.
         let mut forward = plain(&graph);
         forward.push(Vec::new());
         for a in 0..n {
@@ -160,14 +160,14 @@ fn an_if_decides_its_arms_and_not_what_follows() {
 
 #[test]
 fn a_call_decides_its_handler_and_not_what_follows_its_return() {
-    //   0 calls: -> 1, or 2 by an exception; 1 calls: -> 3, or 4; 2 -> 3; 4 goes on with it
+    //  0 calls: -> 1, or 2 by an exception; 1 calls: -> 3, or 4; 2 -> 3; 4 propagates it
     let edges = vec![vec![1, 2], vec![3, 4], vec![3], vec![], vec![]];
     let plain = Graph::new(edges.clone());
     assert_eq!(plain.control_dependence(), [vec![], vec![0], vec![0], vec![0, 1], vec![1]]);
     let graph = Graph::new(edges).with_handlers([(0, 2), (1, 4)]);
     assert_eq!(graph.control_dependence(), [vec![], vec![], vec![0], vec![], vec![1]]);
     assert_eq!(graph.post_dominators().immediate(0), Some(1));
-    // Of a way that is not there nothing is said.
+    // Handlers that are not successors are ignored.
     let other = Graph::new(vec![vec![1], vec![]]).with_handlers([(0, 7), (9, 1)]);
     assert_eq!(other, Graph::new(vec![vec![1], vec![]]));
 }

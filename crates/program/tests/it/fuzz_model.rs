@@ -1,9 +1,9 @@
-//! No bytes in a model section make the reader panic, nor anybody who uses
-//! what it returns: the corpus, mutated many thousand times, always in the
-//! same way. `fuzz/` has the same target for a coverage-guided fuzzer.
+//! No bytes in a model section make the reader panic, nor a user of its result: the corpus is
+//! mutated many thousand times, deterministically. `fuzz/` has the same target for a
+//! coverage-guided fuzzer.
 //!
-//! The corpus is also a promise: it was written when the model got its present
-//! version, and must stay readable as long as the version is the same.
+//! The corpus also tests compatibility: it was written by the current model version, and must stay
+//! readable as long as the version is the same.
 
 use crate::common;
 use crate::common::mutate::Mutator;
@@ -12,7 +12,7 @@ use program::section::{self, HEADER_LEN, decode_all};
 use proptest::prelude::*;
 use std::path::Path;
 
-/// The seeds `common::module` is called with, and the files made of them.
+/// Seeds of `common::module`, and the files generated from them.
 const CORPUS: [(u64, &str); 3] = [(1, "one.model"), (2, "two.model"), (9, "nine.model")];
 
 fn corpus() -> Vec<Vec<u8>> {
@@ -20,7 +20,7 @@ fn corpus() -> Vec<Vec<u8>> {
     CORPUS.iter().map(|(_, name)| std::fs::read(root.join(name)).unwrap()).collect()
 }
 
-/// A section whose hash is right, whatever is in it.
+/// A section with a correct hash and arbitrary content.
 fn sealed(plain: &[u8]) -> Vec<u8> {
     let payload = zstd::bulk::compress(plain, 1).unwrap();
     let mut bytes = section::MAGIC.to_vec();
@@ -31,7 +31,7 @@ fn sealed(plain: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Whether the bytes were accepted; if so, everything in them is used.
+/// Whether the bytes were accepted. If so, the whole module is used.
 fn decode(bytes: &[u8]) -> bool {
     match decode_all(bytes) {
         Ok(modules) => {
@@ -73,7 +73,7 @@ fn mutated_modules_with_the_right_hash_never_panic() {
             accepted += usize::from(decode(&sealed(&mutated)));
         }
     }
-    // Some mutations touch names and numbers only: those modules are used.
+    // Some mutations change only names and numbers; the modules stay valid.
     assert!(accepted > 500 && accepted < 8000, "{accepted}");
 }
 

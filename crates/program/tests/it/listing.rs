@@ -1,4 +1,4 @@
-//! A listing, as a reader sees it.
+//! Tests the listing of a module.
 
 use program::inst::{ArgTy, BinOp, Inst, IntPred, Operand, Ty};
 use program::model::{

@@ -1,4 +1,4 @@
-//! What instructions assign, and of which types.
+//! Tests the slots and types that instructions define.
 
 use crate::common;
 #[test]

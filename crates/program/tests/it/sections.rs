@@ -1,4 +1,4 @@
-//! Modules come back out of their section, and only sound ones do.
+//! Modules round-trip through their section, and only valid ones are accepted.
 
 use crate::common;
 use program::binary::{self, Binary, BinaryError};
@@ -23,7 +23,7 @@ proptest! {
         let mut bytes = encode(&module).unwrap();
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
-        // The flags field is the only one that means nothing yet.
+        // Only the flags field is unused.
         match decode_all(&bytes) {
             Ok(found) => prop_assert!((12..16).contains(&at) && found == [module]),
             Err(_) => prop_assert!(!(12..16).contains(&at)),

@@ -1,4 +1,4 @@
-//! Each thing `Module::validate` promises, broken one at a time.
+//! Violates each property that `Module::validate` guarantees, one at a time.
 
 use crate::common;
 use program::inst::{Arg, ArgTy, CastOp, FloatKind, Inst, Operand, Pure, Ty};

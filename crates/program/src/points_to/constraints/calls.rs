@@ -1,4 +1,4 @@
-//! What calls say about pointers: of modelled functions, and of those that are not.
+//! Constraints of calls: to modelled functions, and to functions without a model.
 
 use super::{CallBack, Constraint, Constraints, Indirect, Var};
 use crate::inst::{ArgTy, Call, Operand};
@@ -21,7 +21,7 @@ impl Constraints<'_, '_> {
         }
     }
 
-    /// A call may call a modelled function.
+    /// Links a call to a modelled function.
     pub fn link(&mut self, f: u32, index: u32, call: &Call, function: u32) {
         let callee = self.called(f, index, function);
         let target = self.whole.function(function);
@@ -50,7 +50,7 @@ impl Constraints<'_, '_> {
         }
     }
 
-    /// A call leaves the model.
+    /// Adds the constraints of a call to a function without a model.
     pub fn foreign(&mut self, f: u32, index: u32, call: &Call, effect: Option<Effect>) {
         let args: Vec<Var> = slots(call).into_iter().map(|(o, k)| self.var(f, o, k)).collect();
         let result = (!call.ret.is_empty()).then(|| self.reg(f, call.dst));
@@ -108,7 +108,7 @@ impl Constraints<'_, '_> {
         }
     }
 
-    /// A call that may call back was given this function.
+    /// Links a callback: a call that may call back received this function.
     pub fn called_back(&mut self, given: &CallBack, function: u32) {
         self.called.insert(function);
         self.reach(function);
@@ -122,8 +122,8 @@ impl Constraints<'_, '_> {
         }
     }
 
-    /// Whether a function called through a pointer can take what it is given: one that expects
-    /// more would find what was left there by others.
+    /// Whether an indirect call passes enough arguments for a function. With fewer, the function
+    /// would read stale values.
     pub fn can_call(&self, call: &Call, function: u32) -> bool {
         self.whole.function(function).params.len() <= call.args.len()
     }
@@ -133,7 +133,7 @@ impl Constraints<'_, '_> {
     }
 }
 
-/// The slots of a call's arguments, in order: each an operand, and which of its slots.
+/// The slots of a call's arguments in order: each an operand and its slot index.
 pub fn slots(call: &Call) -> Vec<(Operand, u32)> {
     call.args.iter().flat_map(|a| (0..a.ty.slots()).map(|k| (a.value, k))).collect()
 }

@@ -1,4 +1,4 @@
-//! Modules made up for tests: sound, and with every kind of instruction.
+//! Generated modules for tests: valid, and with every kind of instruction.
 
 pub mod mutate;
 
@@ -152,7 +152,7 @@ fn function(random: &mut Mutator, symbol: u32, first_site: u32, name: String) ->
     }
 }
 
-/// Leaves room for values of three slots.
+/// A register that leaves room for values of three slots.
 fn reg(random: &mut Mutator) -> u32 {
     random.below(SLOTS as usize - 2) as u32
 }
@@ -249,7 +249,7 @@ fn instruction(random: &mut Mutator) -> Inst {
     }
 }
 
-/// Looks at a module in every way there is.
+/// Applies every reader of a module.
 pub fn use_everything(module: &Module) -> usize {
     let mut seen = module.to_string().len();
     for function in &module.functions {
@@ -261,7 +261,7 @@ pub fn use_everything(module: &Module) -> usize {
             seen += module.function_at(site).map_or(0, |(_, found)| found);
             seen += function.place(index).line as usize;
             inst.for_each_use(|_, slots| seen += slots as usize);
-            // What replay relies on.
+            // Properties that replay relies on.
             if let Some((dst, slots)) = inst.defines() {
                 assert!(dst + slots <= function.slots);
             }
