@@ -1,33 +1,33 @@
-//! The language of the table. Arguments are named by the *slot* in which they
-//! are passed: a `long double` takes two slots, all others one.
+//! The vocabulary of the table. Arguments are identified by the *slot* in which they are passed: a
+//! `long double` takes two slots, all others one.
 
 use crate::model::Model;
 
-/// What is known of one function.
+/// The effects of one function.
 #[derive(Clone, Copy, Debug)]
 pub struct External {
     pub name: &'static str,
-    /// Memory whose content matters to the function.
+    /// Memory that the function reads.
     pub reads: &'static [Range],
-    /// Memory that may have changed when it returns. Empty for modelled
-    /// functions: the model says it.
+    /// Memory that may have changed when the function returns. Empty for modelled functions: the
+    /// model defines their writes.
     pub writes: &'static [Range],
-    /// Computed by [`crate::evaluate`] instead of being logged.
+    /// Computes the effect with [`crate::evaluate`], so that it need not be logged.
     pub model: Option<Model>,
-    /// Bytes that come from or go to the world.
+    /// Input or output bytes.
     pub io: Option<Io>,
     /// `printf`- and `scanf`-like functions.
     pub format: Option<Format>,
-    /// The block of the heap that it gives to the program.
+    /// The heap block that it returns to the program.
     pub allocates: Option<Range>,
-    /// What it uses and changes of the state that the library keeps.
+    /// Uses and definitions of the library's hidden state.
     pub hidden: &'static [Hidden],
     pub ret: Ret,
     /// Bits of [`flag`].
     pub flags: u32,
 }
 
-/// A range of memory: where it starts, how long it is, when it counts. A null
+/// A range of memory: its start, its length, and the condition under which it counts. A null
 /// pointer is always an empty range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
@@ -40,16 +40,16 @@ pub struct Range {
 pub enum Place {
     /// The pointer in this slot.
     Arg(u8),
-    /// So many bytes behind where this slot points.
+    /// An offset in bytes from the pointer in this slot.
     Field(u8, u8),
-    /// The pointer that was returned.
+    /// The returned pointer.
     Ret,
-    /// The pointer stored where this slot points (`getline`'s buffer).
+    /// The pointer stored where this slot points (the buffer of `getline`).
     At(u8),
-    /// So many bytes into the `std::ios` of the stream of C++ that this slot points to: a virtual base, whose offset
-    /// stands before the stream's virtual table.
+    /// An offset in bytes into the `std::ios` of the C++ stream that this slot points to. It is a
+    /// virtual base, whose offset precedes the stream's virtual table.
     Ios(u8, u8),
-    /// The word the C library keeps `errno` in.
+    /// The word in which the C library stores `errno`.
     Errno,
 }
 
@@ -63,32 +63,33 @@ pub enum Len {
     Mul(u8, u8),
     /// A slot times a constant.
     Times(u8, u32),
-    /// The result; nothing if negative.
+    /// The result; zero if negative.
     Ret,
-    /// The result plus one, for a terminating NUL; nothing if negative.
+    /// The result plus one, for a terminating NUL; zero if negative.
     RetAndNul,
     /// The result times a slot (`fread`).
     RetTimes(u8),
     /// The result times a constant.
     RetConst(u32),
-    /// The result, but at most a slot (`recv` with `MSG_TRUNC`).
+    /// The result, limited by a slot (`recv` with `MSG_TRUNC`).
     RetMax(u8),
-    /// Up to and with the NUL.
+    /// Up to and including the NUL.
     CStr,
-    /// The same, but at most as many bytes as the slot says.
+    /// As `CStr`, limited by a slot.
     CStrMax(u8),
-    /// Up to and with a wide NUL.
+    /// Up to and including a wide NUL.
     WStr,
     /// The 32-bit number stored where the slot points (`socklen_t`).
     At32(u8),
-    /// An array of `struct iovec`, count in the slot; the range covers the
-    /// array and, filled one after the other up to the result, the buffers.
+    /// An array of `struct iovec` with its count in the slot. The range includes the array and the
+    /// buffers, filled in order up to the result.
     Iovec(u8),
     /// A null-terminated array of pointers to strings (`argv`).
     Strings,
     /// A `struct dirent`, whose length is in its `d_reclen`.
     Dirent,
-    /// The 64-bit number one word behind where the slot points: what a `std::istream` took last.
+    /// The 64-bit number one word after the pointer in this slot: the count of the last unformatted
+    /// input of a `std::istream`.
     Gcount(u8),
 }
 
@@ -99,31 +100,32 @@ pub enum When {
     Ok,
     /// The result, as `int`, is zero.
     Zero,
-    /// The result, all of it, is not zero.
+    /// The whole result is not zero.
     NonZero,
     /// These bits of a slot are not set.
     Clear(u8, u32),
 }
 
-/// State that the C library keeps between calls, out of sight of the program.
+/// State that the C library keeps between calls and that the program cannot see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Where `strtok` goes on.
+    /// The position of `strtok`.
     Tokens,
     Environment,
     /// Generators of random numbers: `rand` and `random`, and the `rand48` family.
     Random,
     Random48,
     Locale,
-    /// Where `getopt` is, and its variables.
+    /// The position of `getopt`, and its variables.
     Options,
     Errno,
     /// Position, pushed-back bytes and unwritten output of a `FILE`.
     Stream,
-    /// What was written to a `FILE` that has no file: it shows in memory. Every output function adds
-    /// to that of its stream.
+    /// Output to a `FILE` without a file, which the program sees in memory. Every output function
+    /// adds to that of its stream.
     MemoryStream,
-    /// What a stream of C++ reads from or was given to write: `std::ostringstream` and its kin keep it in memory.
+    /// The buffer that a C++ stream reads from or writes to. `std::ostringstream` and similar
+    /// classes keep it in memory.
     CxxStream,
     /// Position of a `DIR`.
     Directory,
@@ -131,37 +133,37 @@ pub enum State {
     FileMask,
     /// The table of `hsearch`.
     Hashes,
-    /// What a thread keeps under a key, which is the owner.
+    /// The thread-specific value of a key, which is the owner.
     ThreadSpecific,
 }
 
-/// Whose state it is.
+/// The owner of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     Process,
     /// The object that this slot points to.
     Object(u8),
-    /// The object so many bytes behind where this slot points: a base class.
+    /// The object at an offset in bytes from the pointer in this slot: a base class.
     Within(u8, u8),
-    /// The object that is returned.
+    /// The returned object.
     Result,
-    /// The variable of the environment that the string in this slot names, up to a `=`.
+    /// The environment variable that the string in this slot names, up to a `=`.
     Name(u8),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Uses,
-    /// Nothing is left of what it was before.
+    /// The old state is overwritten completely.
     Sets,
     Changes,
-    /// What it was before stays, and does not matter to the call.
+    /// The old state remains, and does not influence the call.
     Adds,
     /// Changes it if this slot is null, and sets it otherwise.
     Continues(u8),
 }
 
-/// One use of such state.
+/// One use or definition of hidden state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hidden {
     pub state: State,
@@ -191,14 +193,14 @@ impl Hidden {
     }
 }
 
-/// A variable of the library that shows such state.
+/// A library variable that exposes such state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateVariable {
     pub name: &'static str,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     pub state: State,
-    /// The library looks at what the program has put there.
+    /// The library reads the value that the program stored there.
     pub is_read: bool,
 }
 
@@ -219,7 +221,7 @@ pub enum Direction {
     Out,
 }
 
-/// Where bytes come from or go to.
+/// The source or destination of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// Descriptor in this slot.
@@ -234,7 +236,7 @@ pub enum Channel {
     Environment,
 }
 
-/// Which bytes.
+/// The bytes of an input or output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
     /// An entry of `writes`.
@@ -248,11 +250,11 @@ pub enum Data {
     /// One byte: the result of an input, the first argument of an output. None
     /// if the result is negative.
     Byte,
-    /// As many bytes as the result says; they lie nowhere in memory.
+    /// A count of bytes, equal to the result. They are not in memory.
     Count,
-    /// Whatever the stream has moved on (`scanf`).
+    /// The bytes by which the stream's position advanced (`scanf`).
     Consumed,
-    /// The result itself is the input (`time`); it lies nowhere in memory.
+    /// The result itself is the input (`time`). It is not in memory.
     Result,
 }
 
@@ -276,13 +278,13 @@ pub struct Format {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatArgs {
-    /// The variadic arguments start at this slot.
+    /// The slot of the first variadic argument.
     From(u8),
     /// A `va_list` is in this slot.
     List(u8),
 }
 
-/// What the result means.
+/// The meaning of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ret {
     Void,
@@ -291,11 +293,11 @@ pub enum Ret {
     Float,
     Double,
     LongDouble,
-    /// A count of bytes or things, negative or zero on failure.
+    /// A count of bytes or items, negative or zero on failure.
     Count,
-    /// An object of its own (allocated, or the library's).
+    /// A new object (allocated, or the library's).
     Pointer,
-    /// Points into what this slot points to, or is null.
+    /// A pointer into the object that this slot points to, or null.
     Into(u8),
     /// A descriptor.
     Fd,
@@ -305,18 +307,17 @@ pub enum Ret {
 
 /// Properties of a function, as bits.
 pub mod flag {
-    /// The runtime must be told before the call.
+    /// The runtime requires a hook before the call.
     pub const BEFORE: u32 = 1 << 0;
     pub const NORETURN: u32 = 1 << 1;
-    /// May call a function it was given.
+    /// May call a function that it receives.
     pub const CALLS_BACK: u32 = 1 << 2;
     pub const FREES: u32 = 1 << 3;
-    /// Orders threads; see `sync` in [`super::External::sync`].
+    /// A synchronisation operation of threads; see [`super::External::sync`].
     pub const SYNC: u32 = 1 << 4;
     /// Returns a new descriptor or stream.
     pub const OPENS: u32 = 1 << 5;
-    /// Slot 0 is a descriptor or stream that is closed or means another file
-    /// afterwards.
+    /// Slot 0 is a descriptor or stream that is closed or refers to another file afterwards.
     pub const CLOSES: u32 = 1 << 6;
     /// The position of the stream or descriptor in slot 0 changes.
     pub const SEEKS: u32 = 1 << 7;
@@ -332,19 +333,19 @@ pub mod flag {
     pub const MAPS: u32 = 1 << 13;
     /// Sets the disposition of the signal in slot 0.
     pub const SIGNALS: u32 = 1 << 14;
-    /// Waiters: the operation of a SYNC function. Neither bit: it locks.
+    /// The operation of a SYNC function. Without these bits it locks.
     pub const UNLOCKS: u32 = 1 << 15;
     pub const WAITS: u32 = 1 << 16;
     pub const WAKES: u32 = 1 << 17;
     pub const JOINS: u32 = 1 << 18;
     pub const STARTS: u32 = 1 << 19;
-    /// Moves a block: slot 0 is the old place, the result the new one.
+    /// Moves a block: slot 0 is the old address, the result the new one.
     pub const MOVES: u32 = 1 << 20;
     /// `longjmp`-like.
     pub const JUMPS: u32 = 1 << 21;
-    /// Stores two new descriptors where the first entry of `writes` is.
+    /// Stores two new descriptors at the first entry of `writes`.
     pub const OPENS_TWO: u32 = 1 << 22;
-    /// Goes on on another machine stack.
+    /// Continues on another machine stack.
     pub const SWITCHES: u32 = 1 << 23;
 }
 
@@ -354,20 +355,20 @@ impl External {
         self.flags & flags != 0
     }
 
-    /// Whether the bytes that it leaves behind were elsewhere before: its arguments say where,
-    /// not what.
+    /// Whether the function only copies bytes. Its arguments then determine the location of the
+    /// bytes it writes, not their values.
     #[must_use]
     pub const fn copies(&self) -> bool {
         let by_model = matches!(
             self.model,
-            // Not `stpcpy`, whose result says how long the string was.
+            // Not `stpcpy`: its result reveals the length of the string.
             Some(Model::Memcpy | Model::Mempcpy | Model::Bcopy | Model::Strcpy | Model::Strncpy)
         );
         by_model || self.has(flag::MOVES)
     }
 }
 
-/// An entry that says nothing yet.
+/// An entry without effects.
 pub(crate) const fn ext(name: &'static str, ret: Ret) -> External {
     External {
         name,
@@ -383,7 +384,7 @@ pub(crate) const fn ext(name: &'static str, ret: Ret) -> External {
     }
 }
 
-/// The chain in which the table is written.
+/// Builder methods for the table's entries.
 impl External {
     pub(crate) const fn reads(mut self, reads: &'static [Range]) -> Self {
         self.reads = reads;
@@ -425,7 +426,7 @@ impl External {
         self
     }
 
-    /// The offset of the input or output is in this slot.
+    /// The slot with the offset of the input or output.
     pub(crate) const fn at(mut self, slot: u8) -> Self {
         if let Some(io) = &mut self.io {
             io.at = Some(slot);
@@ -444,8 +445,8 @@ impl External {
     }
 }
 
-/// `range!(slot, length)` and `range!(slot, length, when)`; a slot is a number,
-/// `ret`, `at n`, `always at n` (whatever the result), `field n, offset` or `ios n, offset`.
+/// `range!(slot, length)` and `range!(slot, length, when)`. A slot is a number, `ret`, `at n`,
+/// `always at n` (for every result), `field n, offset` or `ios n, offset`.
 macro_rules! range {
     (ret, $($len:tt)+) => {
         range!(@ Place::Ret, NonZero, $($len)+)

@@ -1,10 +1,9 @@
-//! The conversions of a `printf` or `scanf` format.
+//! Parser for the format strings of `printf` and `scanf`.
 //!
-//! The parser walks over the format's bytes and yields literal text and
-//! conversions, each with the numbers of the arguments it takes (counted from
-//! the first variadic one). The recorder learns from it which arguments are
-//! strings and which are places to write to; the replayer formats with it and
-//! knows which argument made which bytes.
+//! The parser iterates over the format's bytes and yields literal text and conversions, each with
+//! the numbers of its arguments (counted from the first variadic one). With it, the recorder finds
+//! the arguments that are strings or addresses of results. The replayer formats with it and knows
+//! which argument produced which bytes.
 //!
 //! ```
 //! use externals::format::{Parser, Piece};
@@ -14,7 +13,7 @@
 //! assert_eq!((c.kind, c.left, c.arg), (b'd', true, Some(0)));
 //! ```
 
-/// A number in a format: absent, written out, or taken from an argument.
+/// A number in a format: absent, literal, or taken from an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     None,
@@ -61,13 +60,13 @@ impl Size {
 /// One `%...`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversion {
-    /// Where it stands in the format.
+    /// Start offset in the format.
     pub start: usize,
     pub end: usize,
-    /// The letter; `S` and `C` are turned into `ls` and `lc`.
+    /// The conversion letter. `S` and `C` are converted to `ls` and `lc`.
     pub kind: u8,
     pub size: Size,
-    /// Number of the argument it formats; `%%`, `%m` and (in `scanf`) `%*d` take none.
+    /// Number of the argument it formats. `%%`, `%m` and (in `scanf`) `%*d` have none.
     pub arg: Option<u32>,
     pub width: Number,
     pub precision: Number,
@@ -84,7 +83,7 @@ pub struct Conversion {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A range of the format that stands for itself.
+    /// A range of the format that is copied literally.
     Literal {
         start: usize,
         end: usize,
@@ -92,8 +91,8 @@ pub enum Piece {
     Conversion(Conversion),
 }
 
-/// Iterator over the pieces. A conversion that is cut or unknown ends it with
-/// a literal up to the end.
+/// Iterator over the pieces. A truncated or unknown conversion ends the iteration with a literal up
+/// to the end.
 #[derive(Clone, Debug)]
 pub struct Parser<'a> {
     text: &'a [u8],

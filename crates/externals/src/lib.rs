@@ -1,12 +1,12 @@
-//! What the C library's functions read, write and return: one table, used by
-//! the runtime (what to log), by replay (what happened), by slicing (what
-//! depends on what) and by symbolic execution (what it means).
+//! The effects of C library functions: the memory they read and write, and the values they return.
+//! One table is used by the runtime (what to log), by replay (the effects), by slicing
+//! (dependences) and by symbolic execution (semantics).
 //!
 //! # What lives here
-//! * [`effect`]: the small language in which the table describes a function;
-//! * [`table`]: the entries, one file a header family, sorted when compiled;
-//! * [`model`]: functions whose effect and result are computed rather than
-//!   logged, by one evaluator for recorder and replayer alike;
+//! * [`effect`]: the vocabulary in which the table describes a function;
+//! * [`table`]: the entries, one file per header family, sorted at compile time;
+//! * [`model`]: functions whose effect and result are computed rather than logged, by one evaluator
+//!   for recorder and replayer;
 //! * [`format`](mod@format): the conversions of a `printf` or `scanf` format.
 //!
 //! # What must not be known here
@@ -40,14 +40,14 @@ pub fn find(name: &str) -> Option<&'static External> {
     by_id(id(name)?)
 }
 
-/// The number of a function in the table. Numbers change when entries are
-/// added; they never leave the process that computed them.
+/// The index of a function in the table. Indices change when entries are added, so they are never
+/// stored outside the process.
 #[must_use]
 pub fn id(name: &str) -> Option<u16> {
     table::ALL.binary_search_by(|e| e.name.cmp(name)).ok().map(|i| i as u16)
 }
 
-/// The entry with a number.
+/// The entry with an index.
 #[must_use]
 pub fn by_id(id: u16) -> Option<&'static External> {
     table::ALL.get(id as usize)

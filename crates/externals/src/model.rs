@@ -1,23 +1,22 @@
 //! Functions that are computed instead of logged.
 //!
-//! The recorder evaluates a model on the shadow, the replayer on its memory.
-//! Both hold the same bytes, so both get the same effect and the same result.
-//! Where the real function returned something else (the magnitude of `memcmp`
-//! differs between implementations, another locale, another thread wrote
-//! meanwhile), the recorder logs the real result. A model must therefore be
-//! deterministic; it should be right, or the log grows.
+//! The recorder evaluates a model on the shadow, the replayer on its memory. Both contain the same
+//! bytes, so both get the same effect and the same result. If the real function returned another
+//! result (the magnitude of `memcmp` differs between implementations, another locale is set, or
+//! another thread wrote concurrently), the recorder logs the real result. A model must therefore be
+//! deterministic. An inaccurate model only makes the log larger.
 
-/// Memory as a model sees it. Addresses wrap; nothing fails.
+/// The memory interface of a model. Addresses wrap; no operation fails.
 pub trait Memory {
     fn read(&mut self, at: u64, into: &mut [u8]);
     fn write(&mut self, at: u64, bytes: &[u8]);
 
-    /// Distance to the first `byte`, looking at no more than `limit` bytes.
+    /// Distance to the first `byte` among the next `limit` bytes.
     fn find(&mut self, at: u64, byte: u8, limit: u64) -> Option<u64> {
         (0..limit).find(|&i| self.byte(at.wrapping_add(i)) == byte)
     }
 
-    /// Copies, the ranges may overlap.
+    /// Copies a range. The ranges may overlap.
     fn copy(&mut self, to: u64, from: u64, len: u64) {
         let mut buffer = [0; 256];
         let step = buffer.len() as u64;
@@ -49,15 +48,14 @@ pub trait Memory {
         b[0]
     }
 
-    /// How far a model may go before it gives up with [`TooLong`]. The bound
-    /// keeps nonsense lengths (a damaged recording) from running for ever; no
-    /// real call reaches it.
+    /// Limit on the bytes a model may process before it returns [`TooLong`]. It bounds the run time
+    /// for invalid lengths (in a damaged recording). No real call reaches it.
     fn limit(&self) -> u64 {
         1 << 36
     }
 }
 
-/// A length no real call can have had.
+/// The error for a length that no real call can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
@@ -73,7 +71,7 @@ impl core::error::Error for TooLong {}
 pub enum Model {
     /// No effect, no result.
     Nothing,
-    /// The result is logged as usual; then that many bytes there are zero.
+    /// The result is logged as usual. The allocated bytes are zero.
     Calloc,
     Memcpy,
     Mempcpy,
@@ -118,19 +116,18 @@ pub enum Model {
 }
 
 impl Model {
-    /// The result always comes from the recording, and the effect needs it.
+    /// Whether the result always comes from the recording because the effect depends on it.
     #[must_use]
     pub fn needs_result(self) -> bool {
         matches!(self, Model::Calloc)
     }
 }
 
-/// Applies a function's effect and computes its result (zero for `void`; an
-/// `int` is zero-extended from 32 bits). `result` is the logged one, for models
-/// that need it.
+/// Applies a function's effect and computes its result (zero for `void`; an `int` is zero-extended
+/// from 32 bits). `result` is the logged result, for models that require it.
 ///
 /// # Errors
-/// [`TooLong`]; memory may have been changed in part.
+/// [`TooLong`]; memory may then be partially modified.
 pub fn evaluate<M: Memory>(model: Model, args: &[u64], result: u64, m: &mut M) -> Result<u64, TooLong> {
     let arg = |i: usize| args.get(i).copied().unwrap_or(0);
     let (a, b, n) = (arg(0), arg(1), arg(2));
@@ -263,13 +260,13 @@ fn bounded<M: Memory>(m: &M, len: u64) -> Result<(), TooLong> {
     if len <= m.limit() { Ok(()) } else { Err(TooLong) }
 }
 
-/// Distance to a byte that must come.
+/// Distance to a terminator byte, which must exist.
 fn end<M: Memory>(m: &mut M, at: u64, byte: u8) -> Result<u64, TooLong> {
     let limit = m.limit();
     m.find(at, byte, limit).ok_or(TooLong)
 }
 
-/// Difference of the first bytes that differ, as the C library returns it.
+/// Difference of the first differing bytes, as the C library returns it.
 fn compare<M: Memory>(m: &mut M, a: u64, b: u64, n: u64, strings: bool, ignore_case: bool) -> u64 {
     for i in 0..n {
         let (mut x, mut y) = (m.byte(a.wrapping_add(i)), m.byte(b.wrapping_add(i)));
@@ -312,7 +309,7 @@ fn byte_set<M: Memory>(m: &mut M, at: u64) -> Result<[u64; 4], TooLong> {
     Ok(set)
 }
 
-/// Other case for letters of the range, as in the C locale.
+/// Inverts the case of letters in the range, as in the C locale.
 fn fold(a: u64, letters: core::ops::RangeInclusive<u8>) -> u64 {
     match u8::try_from(a) {
         Ok(byte) if letters.contains(&byte) => a ^ 0x20,

@@ -1,5 +1,5 @@
-//! The table itself. Each file holds one family of headers in any order; they
-//! are put together and sorted by name at compile time.
+//! The table. Each file contains one family of headers in any order. The entries are concatenated
+//! and sorted by name at compile time.
 
 use crate::effect::External;
 
@@ -57,8 +57,8 @@ const fn before(a: &str, b: &str) -> bool {
     a.len() < b.len()
 }
 
-/// Bottom-up merge sort of the entries' numbers, then one pass that places the
-/// entries: quick enough for the compiler's interpreter.
+/// Bottom-up merge sort of the entries' indices, then one pass that copies the entries. Fast enough
+/// for compile-time evaluation.
 const fn sorted() -> [External; COUNT] {
     let mut all = [PARTS[0][0]; COUNT];
     let (mut n, mut part) = (0, 0);

@@ -21,7 +21,7 @@ pub(super) const PART: &[External] = &[
     ext("toascii", Ret::Int).model(Model::Toascii),
     ext("toupper", Ret::Int).model(Model::Toupper),
     ext("tolower", Ret::Int).model(Model::Tolower),
-    // The tables they point to are read by inlined code; those loads miss once.
+    // Inlined code reads the tables they point to; those loads miss once.
     ext("__ctype_b_loc", Ret::Pointer).writes(&[range!(ret, Const(8))]),
     ext("__ctype_tolower_loc", Ret::Pointer).writes(&[range!(ret, Const(8))]),
     ext("__ctype_toupper_loc", Ret::Pointer).writes(&[range!(ret, Const(8))]),
@@ -114,7 +114,7 @@ pub(super) const PART: &[External] = &[
     ext("hsearch", Ret::Pointer).hidden(&[Hidden::of_process(State::Hashes, Changes)]),
     ext("hdestroy", Ret::Void).hidden(&[Hidden::of_process(State::Hashes, Changes)]),
     ext("regcomp", Ret::Int).reads(&[range!(1, CStr)]).writes(&[range!(0, Const(64))]),
-    // With REG_STARTEND the text need not end with a NUL, so it is not followed.
+    // With REG_STARTEND the text need not end with a NUL, so it is not read as a string.
     ext("regexec", Ret::Int)
         .reads(&[range!(0, Const(64)), range!(1, CStr, Clear(4, 4))])
         .writes(&[range!(3, Times(2, 8))]),

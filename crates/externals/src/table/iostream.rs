@@ -1,41 +1,41 @@
-//! Streams of C++ (`<istream>`, `<ostream>`, `<sstream>`, `<fstream>`), as libstdc++ lays them out: what is read and
-//! written. What comes from and goes to files is seen when the library asks the C library for it
-//! (`runtime::foreign`); what a stream keeps in memory is hidden state, found by the stream's address.
+//! C++ streams (`<istream>`, `<ostream>`, `<sstream>`, `<fstream>`) in the layout of libstdc++.
+//! File input and output is recorded when the library calls the C library (`runtime::foreign`). The
+//! contents of a stream in memory are hidden state, identified by the stream's address.
 //!
-//! An `iostream` has its `ostream` sixteen bytes behind its `istream`: what is written through the one is read
-//! through the other.
+//! The `ostream` of an `iostream` is sixteen bytes after its `istream`: output through the one is
+//! input through the other.
 
 use crate::effect::Access::{Adds, Sets, Uses};
 use crate::effect::{External, Hidden, Ret, State, ext, flag, range};
 
-/// What a stream was given to write lasts.
+/// Output to a stream accumulates.
 const WRITES: &[Hidden] = &[Hidden::of_object(State::CxxStream, 0, Adds)];
 const READS: &[Hidden] =
     &[Hidden::of_object(State::CxxStream, 0, Uses), Hidden::within(State::CxxStream, 0, 16, Uses)];
-/// A constructor, `open` or `str(text)` of an input or output stream, and of one that is both.
+/// A constructor, `open` or `str(text)` of an input or output stream, and of a stream that is both.
 const SETS: &[Hidden] = &[Hidden::of_object(State::CxxStream, 0, Sets)];
 const SETS_BOTH: &[Hidden] =
     &[Hidden::of_object(State::CxxStream, 0, Sets), Hidden::within(State::CxxStream, 0, 16, Sets)];
-/// `str()`, whose result lies where the first slot points.
+/// `str()`: the first slot points to its result.
 const GIVES: &[Hidden] =
     &[Hidden::of_object(State::CxxStream, 1, Uses), Hidden::within(State::CxxStream, 1, 16, Uses)];
 
-/// An inserter. Precision, width and flags lie in the stream's `ios`.
+/// An inserter. Precision, width and flags are in the stream's `ios`.
 const fn inserts(name: &'static str) -> External {
     ext(name, Ret::Pointer).reads(&[range!(ios 0, 8, Const(20))]).hidden(WRITES)
 }
 
-/// A text up to its NUL.
+/// A string up to its NUL.
 const fn text(name: &'static str) -> External {
     inserts(name).reads(&[range!(ios 0, 8, Const(20)), range!(1, CStr)])
 }
 
-/// A text of a given length.
+/// A string of a given length.
 const fn bytes(name: &'static str) -> External {
     inserts(name).reads(&[range!(ios 0, 8, Const(20)), range!(1, Arg(2))])
 }
 
-/// An extractor of a value of so many bytes: the stream's flags, its state afterwards.
+/// An extractor of a value of a given size: reads the stream's flags, writes its state.
 macro_rules! extracts {
     ($name:literal, $len:literal) => {
         ext($name, Ret::Pointer)
@@ -45,17 +45,17 @@ macro_rules! extracts {
     };
 }
 
-/// Takes or looks at characters that it returns, or skips them.
+/// Returns, inspects or skips characters.
 const fn takes(name: &'static str, ret: Ret) -> External {
     ext(name, ret).reads(&[range!(0, Const(16))]).writes(&[range!(ios 0, 32, Const(4))]).hidden(READS)
 }
 
-/// Into an array of a given size, with a NUL.
+/// Extracts into an array of a given size, with a NUL.
 const fn into_array(name: &'static str) -> External {
     takes(name, Ret::Pointer).writes(&[range!(1, CStrMax(2)), range!(ios 0, 32, Const(4))])
 }
 
-/// Into a `std::string`: the object, and its bytes, which a NUL follows.
+/// Extracts into a `std::string`: the object, and its bytes with a NUL.
 const fn into_string(name: &'static str) -> External {
     takes(name, Ret::Pointer).writes(&[
         range!(1, Const(32)),
@@ -64,22 +64,22 @@ const fn into_string(name: &'static str) -> External {
     ])
 }
 
-/// A question about the state of an `ios`.
+/// A query of the state of an `ios`.
 const fn state(name: &'static str) -> External {
     ext(name, Ret::Int).reads(&[range!(field 0, 32, Const(4))])
 }
 
-/// Hands on what was given to the stream before.
+/// Flushes buffered output.
 const fn empties(name: &'static str) -> External {
     ext(name, Ret::Pointer).hidden(const { &[Hidden::of_object(State::CxxStream, 0, Uses)] })
 }
 
-/// A constructor or member that takes nothing but numbers.
+/// A constructor or member with only numeric arguments.
 const fn sets(name: &'static str, sets: &'static [Hidden]) -> External {
     ext(name, Ret::Void).hidden(sets)
 }
 
-/// A constructor or member that takes a `std::string`, its text or the name of a file.
+/// A constructor or member with a `std::string` argument, a text or the name of a file.
 const fn of_string(name: &'static str, hidden: &'static [Hidden]) -> External {
     sets(name, hidden).reads(&[range!(1, Const(32)), range!(always at 1, CStr)])
 }
@@ -103,7 +103,7 @@ pub(super) const PART: &[External] = &[
     inserts("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_h"),
     // std::__ostream_insert: strings and string views.
     bytes("_ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKS3_l"),
-    // operator<<(std::ostream&, const std::string&): the object, and its bytes, which a NUL follows.
+    // operator<<(std::ostream&, const std::string&): the object, and its bytes with a NUL.
     inserts(
         "_ZStlsIcSt11char_traitsIcESaIcEERSt13basic_ostreamIT_T0_ES7_RKNSt7__cxx1112basic_stringIS4_S5_T1_EE",
     )
@@ -123,7 +123,7 @@ pub(super) const PART: &[External] = &[
     inserts("_ZNSolsEd"),
     inserts("_ZNSolsEe"),
     inserts("_ZNSolsEPKv"),
-    // What these are in the library.
+    // Their implementations in the library.
     inserts("_ZNSo9_M_insertIbEERSoT_"),
     inserts("_ZNSo9_M_insertIlEERSoT_"),
     inserts("_ZNSo9_M_insertImEERSoT_"),
@@ -132,7 +132,7 @@ pub(super) const PART: &[External] = &[
     inserts("_ZNSo9_M_insertIdEERSoT_"),
     inserts("_ZNSo9_M_insertIeEERSoT_"),
     inserts("_ZNSo9_M_insertIPKvEERSoT_"),
-    // std::endl, std::flush, std::ends, and streams that are given one of them.
+    // std::endl, std::flush, std::ends, and streams that receive one of them.
     ext("_ZNSolsEPFRSoS_E", Ret::Pointer).flags(flag::CALLS_BACK).hidden(WRITES),
     ext("_ZNSolsEPFRSt8ios_baseS0_E", Ret::Pointer).flags(flag::CALLS_BACK),
     ext("_ZNSolsEPFRSt9basic_iosIcSt11char_traitsIcEES3_E", Ret::Pointer).flags(flag::CALLS_BACK),
@@ -158,7 +158,7 @@ pub(super) const PART: &[External] = &[
     extracts!("_ZNSirsERd", 8),
     extracts!("_ZNSirsERe", 10),
     extracts!("_ZNSirsERPv", 8),
-    // What these are in the library.
+    // Their implementations in the library.
     extracts!("_ZNSi10_M_extractIbEERSiRT_", 1),
     extracts!("_ZNSi10_M_extractItEERSiRT_", 2),
     extracts!("_ZNSi10_M_extractIjEERSiRT_", 4),
@@ -247,7 +247,7 @@ pub(super) const PART: &[External] = &[
     gives("_ZNKSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEE3strEv"),
     gives("_ZNKSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE3strEv"),
     gives("_ZNKSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEE3strEv"),
-    // std::ifstream, std::fstream: what is read depends on the name that was opened.
+    // std::ifstream, std::fstream: the data read depends on the name of the opened file.
     of_name("_ZNSt14basic_ifstreamIcSt11char_traitsIcEEC1EPKcSt13_Ios_Openmode", SETS),
     of_name("_ZNSt14basic_ifstreamIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode", SETS),
     of_string(
@@ -260,7 +260,7 @@ pub(super) const PART: &[External] = &[
     ),
     of_name("_ZNSt13basic_fstreamIcSt11char_traitsIcEEC1EPKcSt13_Ios_Openmode", SETS_BOTH),
     of_name("_ZNSt13basic_fstreamIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode", SETS_BOTH),
-    // std::ofstream, and what a buffer has left when it is closed.
+    // std::ofstream, and the flush of a buffer on close.
     of_name("_ZNSt14basic_ofstreamIcSt11char_traitsIcEEC1EPKcSt13_Ios_Openmode", SETS),
     of_name("_ZNSt14basic_ofstreamIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode", SETS),
     of_string(

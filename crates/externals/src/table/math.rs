@@ -1,6 +1,5 @@
-//! `math.h`. Apart from a few results through pointers these functions only
-//! compute; replay takes their results from the log, since the last bit may
-//! differ between library versions.
+//! `math.h`. Apart from a few results through pointers these functions are pure. Replay uses their
+//! logged results, since the last bit may differ between library versions.
 
 use crate::effect::{External, Ret, ext, range};
 

@@ -5,12 +5,12 @@ use crate::effect::{Channel, Data, External, FormatArgs, Hidden, Ret, State, ext
 use Channel::{Stderr, Stdin, Stdout, Stream};
 use FormatArgs::{From, List};
 
-/// A `printf` whose bytes go to a stream: replay formats them anew.
+/// A `printf` whose bytes go to a stream. Replay formats them again.
 const fn prints(name: &'static str, to: Channel, format: u8, args: FormatArgs) -> External {
     ext(name, Ret::Count).output(to, Data::Count).printf(format, args)
 }
 
-/// A `scanf`: what it stores is said by the format.
+/// A `scanf`. The format determines the memory it writes.
 const fn scans(name: &'static str, from: Channel, format: u8, args: FormatArgs) -> External {
     let scan = ext(name, Ret::Count).input(from, Data::Consumed).scanf(format, args).flags(flag::BEFORE);
     match from {
@@ -167,7 +167,7 @@ pub(super) const PART: &[External] = &[
     puts_byte("fputc_unlocked", Stream(1)),
     puts_byte("putchar", Stdout),
     puts_byte("putchar_unlocked", Stdout),
-    // Slot 0 is the stream here, the byte is in slot 1 and in the result.
+    // Here slot 0 is the stream. The byte is in slot 1 and in the result.
     ext("__overflow", Ret::Int).output(Stream(0), Data::Byte),
     ext("putw", Ret::Int).output(Stream(1), Data::Consumed),
     ext("puts", Ret::Int).reads(&[range!(0, CStr)]).output(Stdout, Data::Line(0)),
@@ -185,7 +185,7 @@ pub(super) const PART: &[External] = &[
     ext("freopen", Ret::Stream).reads(&[range!(0, CStr), range!(1, CStr)]).flags(flag::OPENS),
     ext("freopen64", Ret::Stream).reads(&[range!(0, CStr), range!(1, CStr)]).flags(flag::OPENS),
     ext("fdopen", Ret::Stream).reads(&[range!(1, CStr)]).flags(flag::OPENS),
-    // What is read from the stream was in the buffer.
+    // Data read from the stream was in the buffer.
     ext("fmemopen", Ret::Stream)
         .reads(&[range!(0, Arg(1)), range!(2, CStr)])
         .flags(flag::OPENS)

@@ -12,7 +12,7 @@ pub(super) const PART: &[External] = &[
     ext("mempcpy", Ret::Into(0)).reads(&[range!(1, Arg(2))]).model(Model::Mempcpy),
     ext("__mempcpy", Ret::Into(0)).reads(&[range!(1, Arg(2))]).model(Model::Mempcpy),
     ext("__mempcpy_chk", Ret::Into(0)).reads(&[range!(1, Arg(2))]).model(Model::Mempcpy),
-    // Ends at a byte, so only the evaluator knows how far it reads.
+    // Stops at a byte value, so only the evaluator knows the number of bytes read.
     ext("memccpy", Ret::Into(0)).model(Model::Memccpy),
     ext("bcopy", Ret::Void).reads(&[range!(0, Arg(2))]).model(Model::Bcopy),
     ext("memset", Ret::Into(0)).model(Model::Memset),
@@ -52,7 +52,7 @@ pub(super) const PART: &[External] = &[
     ext("__strncpy_chk", Ret::Into(0)).reads(&[range!(1, CStrMax(2))]).model(Model::Strncpy),
     ext("stpncpy", Ret::Into(0)).reads(&[range!(1, CStrMax(2))]).model(Model::Stpncpy),
     ext("__stpncpy_chk", Ret::Into(0)).reads(&[range!(1, CStrMax(2))]).model(Model::Stpncpy),
-    // What the destination held is gone when the call has returned.
+    // The call overwrites the old contents of the destination.
     ext("strcat", Ret::Into(0)).reads(&[range!(1, CStr)]).model(Model::Strcat).flags(flag::BEFORE),
     ext("__strcat_chk", Ret::Into(0)).reads(&[range!(1, CStr)]).model(Model::Strcat).flags(flag::BEFORE),
     ext("strncat", Ret::Into(0)).reads(&[range!(1, CStrMax(2))]).model(Model::Strncat).flags(flag::BEFORE),
@@ -81,7 +81,7 @@ pub(super) const PART: &[External] = &[
         .reads(&[range!(0, CStrMax(1))])
         .writes(&[range!(ret, CStr)])
         .allocates(range!(ret, CStr)),
-    // A token's end is overwritten; the token is what was returned.
+    // The byte after a token is overwritten. The result is the token.
     ext("strtok", Ret::Pointer)
         .reads(&[range!(1, CStr), range!(ret, CStr)])
         .writes(&[range!(ret, CStr)])

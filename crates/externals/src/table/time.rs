@@ -1,4 +1,4 @@
-//! `time.h`, `sys/time.h`, and where randomness comes from.
+//! `time.h`, `sys/time.h`, and sources of randomness.
 
 use crate::effect::{Channel::Clock, Channel::Random, Data, External, Ret, ext, range};
 
