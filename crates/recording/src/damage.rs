@@ -1,46 +1,45 @@
-//! What can be wrong with a recording: errors that end the reading, and damage
-//! that leaves a usable part.
+//! Faults of a recording: errors that prevent reading it, and damage that leaves a usable part.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a recording could not be read or written at all.
+/// The reason why a recording could not be read or written.
 #[derive(Debug, Error)]
 pub enum RecordingError {
-    /// The file system said no.
+    /// An I/O error.
     #[error("{doing} {path}: {error}")]
     Io {
-        /// "read", "write", ...
+        /// The operation: "read", "write", ...
         doing: &'static str,
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         error: std::io::Error,
     },
-    /// Neither a manifest nor process directories.
+    /// The directory has neither a manifest nor process directories.
     #[error("open {path}: not a recording (no manifest.json and no process directory)")]
     NotARecording {
         /// The directory.
         path: PathBuf,
     },
-    /// Written by another version.
+    /// The recording has another format version.
     #[error(
         "read {path}: it has format version {found}, this program reads version {}",
         crate::event::VERSION
     )]
     Version {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its version.
+        /// The version found.
         found: u32,
     },
-    /// A file whose very first bytes are wrong.
+    /// The first bytes of a file are invalid.
     #[error("read {path}: {what}")]
     Malformed {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// A description of the fault.
         what: String,
     },
 }
@@ -52,14 +51,14 @@ impl RecordingError {
     }
 }
 
-/// A file that is cut short or corrupt. What precedes the damage is usable.
+/// Damage to a truncated or corrupt file. The data before the damage is usable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// What is wrong, and with which file.
+    /// A description of the fault, with the name of the file.
     pub what: String,
     /// Bytes of content before the damage.
     pub usable_bytes: u64,
-    /// Bytes of content there should be, as far as known.
+    /// Expected bytes of content, as far as known.
     pub total_bytes: u64,
 }
 

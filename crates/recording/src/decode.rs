@@ -1,8 +1,8 @@
-//! Bytes to events.
+//! Decodes events from bytes.
 //!
-//! A [`Decoder`] always knows the head of the next event, so that replay can
-//! ask "is the next event mine?" before every load at the price of a
-//! comparison. Its state can be remembered as a [`Mark`] and taken up again.
+//! A [`Decoder`] always has the head of the next event decoded, so that replay can check before
+//! every load whether the next event belongs to it, at the cost of one comparison. Its state can be
+//! saved as a [`Mark`] and resumed.
 
 use crate::encode::Encoder;
 use crate::event::{Event, Position};
@@ -11,26 +11,26 @@ use thiserror::Error;
 
 mod reader;
 
-/// Why events could not be decoded. `at` is a byte offset in the stream's events.
+/// The reason why events could not be decoded. `at` is a byte offset in the stream's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DecodeError {
     /// The bytes end inside an event.
     #[error("decode the event at byte {at}: the stream ends inside it")]
     Cut {
-        /// Where the event starts.
+        /// Start offset of the event.
         at: usize,
     },
-    /// The bytes are no event.
+    /// The bytes are not a valid event.
     #[error("decode the event at byte {at}: {what}")]
     Bad {
-        /// Where the event starts.
+        /// Start offset of the event.
         at: usize,
-        /// What is wrong with it.
+        /// A description of the fault.
         what: &'static str,
     },
 }
 
-/// A place in a stream to come back to: before some event.
+/// A saved position in a stream, before some event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Mark {
     at: usize,
@@ -45,10 +45,10 @@ impl Mark {
     }
 }
 
-/// What is known of an event before its payload is decoded.
+/// The part of an event that is decoded before its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// When and where.
+    /// Time and site of the event.
     pub position: Position,
     /// One of the constants in [`crate::event::kind`].
     pub kind: u8,
@@ -77,7 +77,7 @@ impl<'a> Decoder<'a> {
         Decoder::resume(bytes, Mark::default())
     }
 
-    /// Goes on where a decoder of the same bytes gave a mark.
+    /// Resumes at a mark that a decoder of the same bytes returned.
     #[must_use]
     pub fn resume(bytes: &'a [u8], mark: Mark) -> Decoder<'a> {
         let mut decoder = Decoder { bytes, mark, ahead: Ahead::End };
@@ -85,7 +85,7 @@ impl<'a> Decoder<'a> {
         decoder
     }
 
-    /// The place before the next event.
+    /// The current position, before the next event.
     #[must_use]
     pub fn mark(&self) -> Mark {
         self.mark
@@ -100,7 +100,7 @@ impl<'a> Decoder<'a> {
     /// The head of the next event; `None` at the end.
     ///
     /// # Errors
-    /// If the next bytes are no event.
+    /// If the next bytes are not a valid event.
     #[inline]
     pub fn peek(&self) -> Result<Option<Head>, DecodeError> {
         match self.ahead {
@@ -110,8 +110,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The next event's time; `u64::MAX` if there is none, so that "not yet"
-    /// is one comparison.
+    /// The time of the next event; `u64::MAX` at the end, so that one comparison shows that no
+    /// event is due.
     #[must_use]
     #[inline]
     pub fn next_time(&self) -> u64 {
@@ -121,7 +121,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Whether the next event belongs to this moment.
+    /// Whether the next event is at this time and site.
     #[must_use]
     #[inline]
     pub fn is_next(&self, time: u64, module: u32, site: u32) -> bool {
@@ -133,10 +133,10 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Decodes the next event and moves behind it; `None` at the end.
+    /// Decodes the next event and advances past it. Returns `None` at the end.
     ///
     /// # Errors
-    /// If the bytes are no event; the decoder stays where it is.
+    /// If the bytes are not a valid event. The decoder does not advance.
     #[allow(clippy::should_implement_trait)] // `Iterator` has no place for errors before the item.
     pub fn next(&mut self) -> Result<Option<(Position, Event<'a>)>, DecodeError> {
         let (head, payload, mut state) = match self.ahead {
@@ -165,8 +165,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// How many bytes of whole events there are, and what stands after them if
-/// that is not the end.
+/// The number of bytes of complete events, and the error after them if that is not the end.
 #[must_use]
 pub fn usable_prefix(bytes: &[u8]) -> (usize, Option<DecodeError>) {
     let mut decoder = Decoder::new(bytes);

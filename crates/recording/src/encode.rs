@@ -1,29 +1,27 @@
-//! Events to bytes.
+//! Encodes events to bytes.
 //!
-//! Times, sites, addresses and values are written as differences to the last
-//! of their kind, which keeps most events at a handful of bytes. The encoder
-//! holds what those differences refer to. It changes only when an event was
-//! written whole, so a caller who ran out of room can make some and try again,
-//! and a signal handler that has an encoder of its own disturbs nobody.
+//! Times, sites, addresses and values are written as differences to the last of their kind, so that
+//! most events take a few bytes. The encoder contains the bases of these differences. It changes
+//! only when an event was written completely: a caller with too small a buffer can flush it and try
+//! again, and a signal handler with an encoder of its own does not interfere with others.
 
 use crate::event::{Event, Position, Slots, kind, tag, zigzag};
 
-/// Room that is enough for any event without slots or bytes of its own
-/// (`Patch`, `Source`, `External`, `Enter`, `Land`, `Value` add theirs: at most
-/// 10 bytes a slot).
+/// Enough space for any event without slots or bytes of its own (`Patch`, `Source`, `External`,
+/// `Enter`, `Land`, `Value` add theirs: at most 10 bytes per slot).
 pub const MAX_PLAIN: usize = 96;
 
-/// Why an event was not written.
+/// The reason why an event was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The slice is too short; nothing has changed but its bytes.
+    /// The buffer is too small. Only its bytes may have changed.
     NoRoom,
-    /// More slots than the format can count, or a load of 9 to 255 bytes
-    /// expected and not given.
+    /// The event has more slots than the format can count, or it should be a load of 9 to 255 bytes
+    /// and is not.
     TooLong,
 }
 
-/// What the next event's differences refer to. All zero at a stream's start.
+/// The bases of the next event's differences. All zero at the start of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "read", derive(serde::Serialize, serde::Deserialize))]
 pub struct Encoder {
@@ -37,7 +35,7 @@ pub struct Encoder {
     pub(crate) external: u64,
     /// Stack of the last landing.
     pub(crate) land: u64,
-    /// Where the last input and the last output ended in their sources.
+    /// End positions of the last input and the last output in their sources.
     pub(crate) ends: [u64; 2],
 }
 
@@ -48,12 +46,12 @@ impl Encoder {
         Encoder { time: 0, seq: 0, module: 0, site: 0, patch: 0, external: 0, land: 0, ends: [0; 2] }
     }
 
-    /// Writes one event to the start of `out` and says how many bytes it took.
+    /// Writes one event to the start of `out` and returns the number of bytes written.
     ///
-    /// Module and site of `at` are ignored for kinds that have none.
+    /// Module and site of `at` are ignored for kinds without a site.
     ///
     /// # Errors
-    /// See [`Refused`]; the encoder is unchanged then.
+    /// See [`Refused`]. The encoder is then unchanged.
     #[inline]
     pub fn encode(&mut self, out: &mut [u8], at: Position, event: &Event<'_>) -> Result<usize, Refused> {
         let mut next = *self;
@@ -187,7 +185,7 @@ impl Encoder {
     }
 }
 
-/// Fills a slice; remembers instead of panicking when it is too short.
+/// Fills a slice. Records an overflow instead of panicking.
 struct Writer<'a> {
     out: &'a mut [u8],
     used: usize,

@@ -1,9 +1,9 @@
-//! The events of a stream, and the numbers of the raw files: all that the
-//! writing and the reading half share.
+//! The events of a stream, and the constants of the raw files, shared by the writing and the
+//! reading half.
 
 pub use crate::slots::{Slots, SlotsIter, unzigzag, varint, zigzag};
 
-/// Version of the whole format; readers refuse any other.
+/// Version of the whole format. Readers reject all others.
 pub const VERSION: u32 = 3;
 
 /// `Position::module` and `Position::site` of events that have no site.
@@ -20,7 +20,7 @@ pub mod tag {
 }
 
 /// Event kinds, the low five bits of an event's first byte.
-#[allow(missing_docs)] // The variants of `Event` say what each means.
+#[allow(missing_docs)] // The variants of `Event` document each kind.
 pub mod kind {
     pub const LOAD: u8 = 1;
     pub const PATCH: u8 = 2;
@@ -52,7 +52,7 @@ pub mod kind {
         !matches!(kind, ENTER | SOURCE | CHECK | SIGNAL | END | CRASH | INTERRUPTED | UNWOUND)
     }
 
-    /// The kind's name, as in the format's description.
+    /// The kind's name, as in the format description.
     #[must_use]
     pub const fn name(kind: u8) -> Option<&'static str> {
         const NAMES: [&str; 24] = [
@@ -100,7 +100,7 @@ pub mod source {
     pub const STDERR: u8 = 9;
     pub const OTHER: u8 = 10;
 
-    /// A word for the kind.
+    /// A display name of the kind.
     #[must_use]
     pub const fn name(kind: u8) -> &'static str {
         const NAMES: [&str; 10] =
@@ -111,11 +111,11 @@ pub mod source {
 
 /// `Event::Sync::operation`.
 pub mod sync {
-    /// Something else that orders threads.
+    /// Another operation that orders threads.
     pub const OTHER: u8 = 0;
-    /// A lock was taken.
+    /// A lock was acquired.
     pub const LOCK: u8 = 1;
-    /// A lock is about to be given back.
+    /// A lock is about to be released.
     pub const UNLOCK: u8 = 2;
     /// A wait (condition variable, semaphore, barrier) has ended.
     pub const WAIT: u8 = 3;
@@ -126,14 +126,14 @@ pub mod sync {
 }
 
 /// The header page of a raw stream file: byte offsets and magic.
-#[allow(missing_docs)] // One name a field of the table in the format's description.
+#[allow(missing_docs)] // The fields are described in the table of the format description.
 pub mod header {
     /// Length of the header; events follow.
     pub const LEN: usize = 4096;
     pub const MAGIC: [u8; 8] = *b"RLPSTRM1";
     pub const KIND_THREAD: u32 = 0;
     pub const KIND_SIGNAL: u32 = 1;
-    /// Flag: the stream lacks events (disk full or the like).
+    /// Flag: events are missing from the stream (for example because the disk was full).
     pub const INCOMPLETE: u64 = 1;
 
     pub const AT_KEY: usize = 0;
@@ -157,16 +157,15 @@ pub mod header {
     pub const AT_FORK_POSITION: usize = 144;
     pub const AT_EVENTS: usize = 152;
     pub const AT_MISSES: usize = 160;
-    /// Behind the last field; the rest of the page is the runtime's own.
+    /// One past the last field. The rest of the page is private to the runtime.
     pub const AT_IDENTITY: usize = 176;
     pub const AT_CALLS: usize = 184;
     pub const AT_OPAQUE: usize = 192;
     pub const FIELDS_END: usize = 200;
 }
 
-/// Name of a file in the recording's directory to which the runtime appends the
-/// name of a process's directory, a line each, when it could not write
-/// something down.
+/// Name of a file in the recording's directory. When the runtime could not write some data, it
+/// appends a line with the name of the process's directory, and a reason if it has one.
 pub const INCOMPLETE_FILE: &str = "incomplete";
 
 /// The modules file: magic, version u32, then records.
@@ -175,8 +174,8 @@ pub mod modules {
     pub const MAGIC: [u8; 8] = *b"RLPSMODS";
 }
 
-/// `process.raw`: magic, version u32, then records of tag u32, length u32 and
-/// that many bytes. Unknown tags are skipped, so that fields can be added.
+/// `process.raw`: magic, version u32, then records of tag u32, length u32 and that many bytes.
+/// Unknown tags are skipped, so that fields can be added.
 pub mod process {
     /// First bytes of the file.
     pub const MAGIC: [u8; 8] = *b"RLPSPROC";
@@ -186,21 +185,21 @@ pub mod process {
     pub const PARENT: u32 = 2;
     /// Path of the executable.
     pub const EXECUTABLE: u32 = 3;
-    /// One argument; the records' order is that of the arguments.
+    /// One argument, in order.
     pub const ARGUMENT: u32 = 4;
     /// Working directory at start.
     pub const DIRECTORY: u32 = 5;
     /// GNU build id of the executable.
     pub const BUILD_ID: u32 = 6;
-    /// pid u32, image u32: the process recording this one was forked from.
+    /// pid u32, image u32: the parent process from which this one was forked.
     pub const FORKED_FROM: u32 = 7;
-    /// u32: how many `exec`s preceded, the `n` of the directory's name
+    /// u32: the number of preceding `exec`s, the `n` of the directory's name
     pub const IMAGE: u32 = 8;
     /// u64: also in the header of each of the process's streams
     pub const IDENTITY: u32 = 9;
 }
 
-/// When and where an event happened.
+/// Time and location of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "read", derive(serde::Serialize, serde::Deserialize))]
 pub struct Position {
@@ -215,35 +214,33 @@ pub struct Position {
 }
 
 impl Position {
-    /// The position of an event that belongs to no instruction.
+    /// The position of an event without an instruction.
     #[must_use]
     pub const fn without_site(time: u64, seq: Option<u64>) -> Position {
         Position { time, module: NO_SITE, site: NO_SITE, seq }
     }
 }
 
-/// One event. What each kind means for replay is said in
-/// `docs/runtime-interface.md`.
-#[allow(missing_docs)] // Fields are those of the format's table.
+/// One event. `docs/runtime-interface.md` defines the meaning of each kind for replay.
+#[allow(missing_docs)] // The fields are described in the format's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A load of up to 8 bytes saw `predicted + delta` (wrapping). The writer
-    /// is the stream that stored the value; kept only with a sequence number.
+    /// A load of up to 8 bytes returned `predicted + delta` (wrapping). The writer is the stream
+    /// that stored the value; it is kept only with a sequence number.
     Load { size: u8, delta: u64, writer: Option<u32> },
-    /// A load of more than 8 bytes saw these.
+    /// A load of more than 8 bytes returned these bytes.
     WideLoad { bytes: &'a [u8], writer: Option<u32> },
     /// Memory now holds these bytes.
     Patch { address: u64, bytes: &'a [u8] },
     /// An external call returned.
     External { slots: Slots<'a> },
-    /// Code outside called a modelled function; `inside` an external call or
-    /// from the top.
+    /// External code called a modelled function; `inside` an external call, or from the top.
     Enter { module: u32, function: u32, slots: Slots<'a>, inside: bool },
     /// A `returns_twice` call returned again.
     Land { stack: u64, slots: Slots<'a> },
-    /// Bytes came in from or went out to a source.
+    /// Bytes were read from or written to a source.
     Io { out: bool, source: u64, offset: u64, address: u64, length: u64 },
-    /// Defines the next source id, counted from 0; `fd` -1 if there is none.
+    /// Defines the next source id, counted from 0. `fd` is -1 if there is none.
     Source { kind: u8, fd: i32, name: &'a [u8] },
     /// The checksum at this time.
     Check { sum: u64 },
@@ -251,7 +248,7 @@ pub enum Event<'a> {
     VaStart { gp_offset: u32, fp_offset: u32, overflow_area: u64, save_area: u64 },
     /// The result of an instruction replay cannot compute.
     Value { slots: Slots<'a> },
-    /// Where this thread's copy of a thread-local variable lies.
+    /// Address of this thread's copy of a thread-local variable.
     ThreadLocal { symbol: u32, address: u64 },
     /// `realloc` moved the shadow of a block.
     Moved { from: u64, to: u64, length: u64 },
@@ -259,29 +256,30 @@ pub enum Event<'a> {
     Zeroed { address: u64, length: u64 },
     /// The process forked.
     Fork { child: u32 },
-    /// The process is about to be replaced by another program.
+    /// The process is about to execute another program.
     Exec,
     /// A thread was started: its stream if known, and its `pthread_t`.
     Thread { stream: Option<u32>, handle: u64 },
-    /// First in each run of a signal stream.
+    /// The first event of each run of a signal handler in a signal stream.
     Signal { signal: u32, interrupted: u64 },
-    /// The order of operations on a lock or the like; see [`sync`].
+    /// A synchronisation operation of threads; see [`sync`].
     Sync { object: u64, operation: u8 },
-    /// The process ended in an orderly way.
+    /// The process ended normally.
     End { sum: u64, status: u32 },
-    /// The process died of a signal.
+    /// The process was killed by a signal.
     Crash { signal: u32, address: u64, code: i64 },
     /// A range now holds bytes of a source; an `Io` follows.
     Mapped { address: u64, length: u64 },
     /// A signal handler interrupted instrumented code and jumped out of it; a `Land` follows.
-    /// The time of the last call or return before, and the address of a fault (0: not known).
+    /// Contains the time of the last call or return before, and the address of a fault (0:
+    /// unknown).
     Interrupted { called: u64, address: u64 },
-    /// So many entries from outside are gone: code outside jumped over their frames.
+    /// Entries from external code whose frames were skipped by a jump in external code.
     Unwound { entries: u64 },
 }
 
 impl<'a> Event<'a> {
-    /// A load of up to 8 bytes; both values zero-extended.
+    /// A load of up to 8 bytes. Both values are zero-extended.
     #[must_use]
     pub const fn load(size: u8, predicted: u64, value: u64, writer: Option<u32>) -> Event<'a> {
         Event::Load { size, delta: value.wrapping_sub(predicted), writer }

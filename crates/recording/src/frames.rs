@@ -15,14 +15,14 @@ pub const KIND_STREAM: u32 = 1;
 pub const KIND_MODULES: u32 = 2;
 /// The model of a binary; its header is the length of the content as u64.
 pub const KIND_MODEL: u32 = 3;
-/// Most raw bytes of a frame.
+/// Maximum raw bytes of a frame.
 pub const MAX_FRAME: usize = 1 << 20;
 
-/// More header than this is no header of ours.
+/// Limit of the header size; a larger header is invalid.
 const MAX_HEADER: u32 = 4096;
 const LEVEL: i32 = 3;
 
-/// Writes `length` bytes of `content` as a packed file.
+/// Writes `length` bytes of `content` to a packed file.
 pub(crate) fn write(
     out: &mut impl Write,
     kind: u32,
@@ -58,19 +58,19 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// A packed file whose header has been read and checked.
+/// A packed file whose header is read and validated.
 #[derive(Debug)]
 pub struct Packed<R> {
-    /// The header's own bytes.
+    /// The bytes of the header.
     pub header: Vec<u8>,
     file: R,
 }
 
 impl Packed<BufReader<File>> {
-    /// Opens a file and checks its header.
+    /// Opens a file and validates its header.
     ///
     /// # Errors
-    /// If it cannot be read or its header is damaged.
+    /// If the file cannot be read or its header is damaged.
     pub fn open(path: &Path, kind: u32) -> Result<Self, RecordingError> {
         let file = File::open(path).map_err(RecordingError::io("open", path))?;
         Packed::new(BufReader::with_capacity(1 << 17, file), path, kind)
@@ -78,10 +78,10 @@ impl Packed<BufReader<File>> {
 }
 
 impl<R: Read> Packed<R> {
-    /// Reads and checks the header; `path` is for messages.
+    /// Reads and validates the header. `path` is for messages.
     ///
     /// # Errors
-    /// If it cannot be read or is damaged.
+    /// If the header cannot be read or is damaged.
     pub fn new(mut file: R, path: &Path, kind: u32) -> Result<Self, RecordingError> {
         let malformed =
             |what: &str| RecordingError::Malformed { path: path.to_owned(), what: what.to_owned() };
@@ -110,10 +110,10 @@ impl<R: Read> Packed<R> {
         Ok(Packed { header: header.to_vec(), file })
     }
 
-    /// Unpacks all frames that are whole. `total` is how many bytes there
-    /// should be, `name` what to call the file.
+    /// Decompresses all complete frames. `total` is the expected number of bytes, `name` the name
+    /// of the file in messages.
     pub fn content(mut self, total: u64, name: &str) -> (Vec<u8>, Option<Damage>) {
-        // `total` is only believed for what is there: it may be corrupt too.
+        // Memory is not reserved for `total` bytes, since `total` may be corrupt.
         let mut content = Vec::new();
         let fault = loop {
             match self.frame(&mut content) {
@@ -131,7 +131,7 @@ impl<R: Read> Packed<R> {
         (content, Some(damage))
     }
 
-    /// Appends one frame's content; `false` at the end of the file.
+    /// Appends the content of one frame. Returns `false` at the end of the file.
     fn frame(&mut self, content: &mut Vec<u8>) -> Result<bool, String> {
         let fault = |e: std::io::Error| format!("it cannot be read further: {e}");
         let cut = || "a frame is cut short".to_owned();
@@ -161,7 +161,7 @@ impl<R: Read> Packed<R> {
     }
 }
 
-/// `None` if the file ends before.
+/// Returns `None` if the file ends early.
 fn read_exactly(file: &mut impl Read, length: usize) -> std::io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::with_capacity(length);
     file.take(length as u64).read_to_end(&mut bytes)?;

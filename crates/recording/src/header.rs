@@ -2,7 +2,7 @@
 
 use crate::event::{VERSION, header};
 
-/// Where a forked process's stream branches off its parent's.
+/// The point at which a forked process's stream branches from its parent's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForkPoint {
     /// The parent's stream.
@@ -11,67 +11,67 @@ pub struct ForkPoint {
     pub position: u64,
 }
 
-/// Whose events a stream holds.
+/// The execution context whose events a stream contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamKind {
-    /// A thread's.
+    /// A thread.
     Thread,
-    /// Those of signal handlers that interrupted a thread's instrumented code.
+    /// The signal handlers that interrupt a thread's instrumented code.
     Signal,
 }
 
 /// The fields of a stream's header page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamHeader {
-    /// XORed with an address gives the shadow's.
+    /// The exclusive or of the key and an address is the shadow address.
     pub key: u64,
-    /// The thread's time when it was last written down.
+    /// The thread's time when it was last stored.
     pub time: u64,
-    /// The thread's checksum when it was last written down.
+    /// The thread's checksum when it was last stored.
     pub sum: u64,
-    /// Model stack pointer when it was last written down.
+    /// The model stack pointer when it was last stored.
     pub stack: u64,
     /// The thread's time at the last loop header.
     pub ticked: u64,
-    /// Number in its process.
+    /// Number of the stream in its process.
     pub stream: u32,
-    /// The process.
+    /// Process id.
     pub pid: u32,
     /// Thread or signal context.
     pub kind: StreamKind,
     /// Bytes of events.
     pub length: u64,
-    /// The system's number of the thread.
+    /// The system's thread id.
     pub tid: u64,
-    /// Of a signal context, the interrupted stream.
+    /// For a signal context, the interrupted stream.
     pub parent_stream: u64,
     /// Model stack pointer at the start.
     pub initial_stack: u64,
-    /// Bytes of model stack below it.
+    /// Bytes of model stack below that.
     pub stack_size: u64,
-    /// Events are missing (disk full or the like).
+    /// Whether events are missing (for example because the disk was full).
     pub incomplete: bool,
-    /// Set if the stream goes on from one of the parent process's.
+    /// Set if the stream continues one of the parent process's.
     pub fork: Option<ForkPoint>,
-    /// How many events the runtime counted.
+    /// Number of events that the runtime counted.
     pub events: u64,
-    /// How many loads were mispredicted.
+    /// Number of mispredicted loads.
     pub misses: u64,
     /// The process's identity, as in its description.
     pub identity: u64,
-    /// Calls to code that is not instrumented.
+    /// Number of calls to code that is not instrumented.
     pub calls: u64,
-    /// Those of them to functions of which nothing is known.
+    /// Number of these calls whose callee is unknown.
     pub opaque: u64,
 }
 
 impl StreamHeader {
-    /// Reads a header page; what is missing at its end is taken as zero.
+    /// Parses a header page. Missing bytes at its end are zero.
     ///
     /// # Errors
-    /// What is wrong, as a phrase.
+    /// A description of the fault, as a phrase.
     pub fn parse(page: &[u8]) -> Result<StreamHeader, String> {
-        // Packed files hold the fields only.
+        // Packed files contain only the fields.
         let mut bytes = [0; header::FIELDS_END];
         let given = page.len().min(bytes.len());
         bytes[..given].copy_from_slice(&page[..given]);
@@ -122,13 +122,13 @@ impl StreamHeader {
         })
     }
 
-    /// How far the thread certainly came.
+    /// A time that the thread certainly reached.
     #[must_use]
     pub fn reached(&self) -> u64 {
         self.time.max(self.ticked)
     }
 
-    /// The header as a page, as the runtime keeps it.
+    /// Serialises the header as a page in the runtime's layout.
     #[must_use]
     pub fn to_page(&self) -> Vec<u8> {
         let mut page = vec![0; header::LEN];

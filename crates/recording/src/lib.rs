@@ -1,23 +1,23 @@
-//! The recording format: what a recorded program writes down and how it is
-//! read again. The format itself is described in `docs/recording-format.md`.
+//! The recording format: the files that a recorded program writes, and their readers.
+//! `docs/recording-format.md` describes the format.
 //!
 //! # What lives here
-//! The writing half, which the runtime carries into recorded programs:
+//! The writing half, which the runtime links into recorded programs:
 //! * [`event`]: the events of a stream, offsets and constants of the raw files;
-//! * [`encode`]: events to bytes. No allocation, no panic, no standard library:
-//!   the runtime calls it inside the recorded program, in signal handlers too.
+//! * [`encode`]: events to bytes. No allocation, no panic, no standard library: the runtime calls
+//!   it inside the recorded program, also in signal handlers.
 //!
 //! The reading half (feature `read`, on by default):
 //! * [`decode`]: bytes to events;
-//! * [`open`]: a recording on disk, raw or packed, whole or damaged;
-//! * [`header`], [`modules`], [`process`], [`manifest`]: its small parts;
+//! * [`open`]: a recording on disk, raw or packed, complete or damaged;
+//! * [`header`], [`modules`], [`process`], [`manifest`]: its small files;
 //! * [`frames`], [`pack`]: the compressed form, written when the program ended; [`models`]: the
 //!   models of the binaries, in the same form;
-//! * [`damage`]: what can be wrong.
+//! * [`damage`]: errors and partial damage.
 //!
 //! # What must not be known here
-//! Instructions, shadow memory, how events come about or what replay makes of
-//! them. The writing half knows no files either: it fills slices.
+//! Instructions, shadow memory, the causes of events and their effect on replay. The writing half
+//! does not know files either: it fills slices.
 //!
 //! # Example
 //! ```

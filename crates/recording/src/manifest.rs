@@ -1,4 +1,4 @@
-//! `manifest.json`: what was recorded and how it ended.
+//! `manifest.json`: the recorded command and its outcome.
 
 use crate::damage::RecordingError;
 use crate::event::VERSION;
@@ -8,7 +8,7 @@ use std::path::Path;
 /// Name of the file in the recording's directory.
 pub const FILE: &str = "manifest.json";
 
-/// How the recorded command ended.
+/// The outcome of the recorded command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -18,22 +18,22 @@ pub enum Outcome {
     Signal(i32),
 }
 
-/// The recording as a whole.
+/// The description of a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Format version.
     pub version: u32,
     /// The command line.
     pub command: Vec<String>,
-    /// Where it was run.
+    /// The working directory.
     pub directory: String,
-    /// When it was started, in milliseconds since 1970.
+    /// The start time, in milliseconds since 1970.
     pub started_ms: u64,
-    /// How it ended; `None` if it still runs or the recorder was killed.
+    /// The outcome; `None` while the command runs, or if the recorder was killed.
     pub outcome: Option<Outcome>,
-    /// Whether everything was written down.
+    /// Whether the recording is complete.
     pub complete: bool,
-    /// Why not.
+    /// The reason why it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Directories of the recorded processes.
@@ -41,7 +41,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The manifest to write before the command is started: not complete.
+    /// The initial manifest, written before the command starts: not complete.
     #[must_use]
     pub fn begin(command: Vec<String>, directory: String, started_ms: u64) -> Manifest {
         Manifest {
@@ -56,8 +56,8 @@ impl Manifest {
         }
     }
 
-    /// Writes the manifest into the recording's directory, in one step: a
-    /// reader sees the old one or the new one.
+    /// Writes the manifest into the recording's directory, atomically: a reader sees either the old
+    /// or the new one.
     ///
     /// # Errors
     /// If the directory cannot be written.
@@ -79,7 +79,7 @@ impl Manifest {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(RecordingError::Io { doing: "read", path, error }),
         };
-        // The version first: another version may have other fields.
+        // Check the version first: another version may have other fields.
         #[derive(Deserialize)]
         struct Versioned {
             version: u32,
@@ -96,7 +96,7 @@ impl Manifest {
     }
 }
 
-/// Writes a file beside its final place and moves it there.
+/// Writes a file under a temporary name and renames it.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), RecordingError> {
     let part = path.with_extension("part");
     std::fs::write(&part, bytes).map_err(RecordingError::io("write", &part))?;

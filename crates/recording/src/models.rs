@@ -1,8 +1,8 @@
-//! Models of the recorded binaries, kept in the recording: `models/<name>`, one file for each
-//! binary, whatever the number of processes that ran it.
+//! Models of the recorded binaries, stored in the recording: `models/<name>`, one file per binary,
+//! independent of the number of processes that ran it.
 //!
-//! The name is a hash of the binary's path and build id, as the `modules` files have them, so
-//! that whoever wants a module knows the file. What the bytes mean is not known here.
+//! The name is a hash of the binary's path and build id, as in the `modules` files, so that a
+//! reader of a module can compute the name. This module does not interpret the content.
 
 use crate::damage::RecordingError;
 use crate::frames::{self, KIND_MODEL, Packed};
@@ -21,13 +21,13 @@ pub fn file(recording: &Path, binary: &str, build_id: &[u8]) -> PathBuf {
     recording.join("models").join(format!("{:016x}", xxh3_64(&key)))
 }
 
-/// A binary as the runtime found and copied it, until the recording is finished.
+/// The runtime's copy of a binary, which exists until the recording is finished.
 #[must_use]
 pub fn copy(recording: &Path, build_id: &[u8]) -> PathBuf {
     recording.join("models").join(format!("{}.elf", hex(build_id)))
 }
 
-/// Removes such copies, and the directory if no model was kept.
+/// Removes these copies, and the directory if no model was stored.
 pub fn drop_copies(recording: &Path) {
     let directory = recording.join("models");
     for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
@@ -38,10 +38,10 @@ pub fn drop_copies(recording: &Path) {
     let _ = std::fs::remove_dir(&directory);
 }
 
-/// Keeps the bytes for a binary. A file that is there already stays.
+/// Stores the bytes for a binary. An existing file is kept.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the file cannot be written.
 pub fn write(recording: &Path, binary: &str, build_id: &[u8], content: &[u8]) -> Result<(), RecordingError> {
     let path = file(recording, binary, build_id);
     if path.exists() {
@@ -63,7 +63,7 @@ pub fn write(recording: &Path, binary: &str, build_id: &[u8], content: &[u8]) ->
     std::fs::rename(&part, &path).map_err(RecordingError::io("write", &path))
 }
 
-/// The bytes that were kept for a binary; none if there are none.
+/// The stored bytes for a binary; `None` if there are none.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(here.join("models")).unwrap().count(), 1);
     }
 
-    /// The hash of a frame or of the header does not fit any more, whatever byte changes.
+    /// After a change of any byte the hash of the frame or the header does not match.
     #[test]
     fn a_damaged_file_is_an_error() {
         let dir = tempfile::tempdir().unwrap();

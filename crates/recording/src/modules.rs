@@ -1,5 +1,4 @@
-//! The modules file: which translation units were in the process, and where
-//! their symbols lay.
+//! The modules file: the translation units of a process, and the addresses of their symbols.
 
 use crate::damage::{Damage, RecordingError};
 use crate::event::{VERSION, modules};
@@ -10,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// A module the recorded process registered.
+/// A module that the recorded process registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadedModule {
     /// Registration index, as in events; starts at 1.
@@ -19,7 +18,7 @@ pub struct LoadedModule {
     pub id: [u8; 16],
     /// The executable or shared library it was linked into.
     pub path: String,
-    /// Where that was loaded.
+    /// Load address of that file.
     pub load_address: u64,
     /// GNU build id of that file.
     pub build_id: Vec<u8>,
@@ -44,13 +43,13 @@ impl LoadedModule {
     }
 }
 
-/// The bytes before the first record.
+/// The header before the first record.
 #[must_use]
 pub fn file_start() -> Vec<u8> {
     [&modules::MAGIC[..], &VERSION.to_le_bytes()].concat()
 }
 
-/// Reads as many records as are whole, sorted by index.
+/// Parses the complete records, sorted by index.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> (Vec<LoadedModule>, Option<Damage>) {
     let mut list = Vec::new();
@@ -101,8 +100,7 @@ fn record(rest: &mut &[u8]) -> Option<LoadedModule> {
     })
 }
 
-/// Modules by the hash of the file they were read from: forks and further runs of a program have
-/// the same.
+/// Modules by the hash of their file. Forks and repeated runs of a program have the same file.
 pub(crate) type Known = HashMap<u128, Arc<[LoadedModule]>>;
 
 /// Reads the modules of the process in a directory.
@@ -145,7 +143,7 @@ pub(crate) fn open(
     let (modules, fault) = parse(&bytes);
     damage.extend(fault);
     let modules: Arc<[LoadedModule]> = modules.into();
-    // What is damaged is told of every process that has it.
+    // A damaged file is not shared, so that the damage is reported for every process that has it.
     if damage.len() == before {
         known.insert(key, Arc::clone(&modules));
     }

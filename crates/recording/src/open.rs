@@ -1,7 +1,7 @@
-//! Opening a recording: raw or packed, whole or damaged.
+//! Opens recordings: raw or packed, complete or damaged.
 //!
-//! Opening reads the small files and the streams' headers. The events of a
-//! stream are read, and unpacked, when asked for.
+//! Opening reads the small files and the headers of the streams. The events of a stream are read
+//! and decompressed on request.
 
 use crate::damage::{Damage, RecordingError};
 use crate::decode::{Decoder, usable_prefix};
@@ -22,9 +22,9 @@ use std::sync::Arc;
 pub struct Recording {
     /// Its directory.
     pub path: PathBuf,
-    /// Missing if the recorder was killed very early.
+    /// `None` if the recorder was killed very early.
     pub manifest: Option<Manifest>,
-    /// One for each recorded process image, in the order in which their pids were given and by image.
+    /// One for each recorded process image, ordered by pid allocation and by image.
     pub processes: Vec<Process>,
 }
 
@@ -33,25 +33,25 @@ pub struct Recording {
 pub struct Process {
     /// Name of its directory.
     pub name: String,
-    /// What is known of it.
+    /// Its description.
     pub info: ProcessInfo,
-    /// Its modules, sorted by index. Processes with the same ones share them.
+    /// Its modules, sorted by index. Processes with equal modules share them.
     pub modules: Arc<[LoadedModule]>,
     /// Its streams, sorted by number.
     pub streams: Vec<Stream>,
-    /// Files that could not be read, or not wholly. Damage to events shows
-    /// when they are read: see [`Events::damage`].
+    /// Files that could not be read completely. Damage to events is found when they are read: see
+    /// [`Events::damage`].
     pub damage: Vec<Damage>,
 }
 
-/// One thread's (or signal context's) stream.
+/// The stream of one thread or signal context.
 #[derive(Debug)]
 pub struct Stream {
     /// Its header.
     pub header: StreamHeader,
     /// Its file.
     pub path: PathBuf,
-    /// Bytes of that file, or of the used part if it is raw.
+    /// Size of that file, or of its used part if it is raw.
     pub stored_bytes: u64,
     packed: bool,
 }
@@ -59,7 +59,7 @@ pub struct Stream {
 /// The events of a stream, in memory.
 #[derive(Clone, Debug)]
 pub struct Events {
-    /// Whole events only.
+    /// Complete events only.
     pub bytes: Vec<u8>,
     /// Set if events are missing at the end.
     pub damage: Option<Damage>,
@@ -69,8 +69,8 @@ impl Recording {
     /// Opens the recording in a directory.
     ///
     /// # Errors
-    /// If it is none, has another version, or its manifest is malformed.
-    /// Damaged processes and streams are no error here.
+    /// If it is not a recording, has another version, or its manifest is malformed. Damaged
+    /// processes and streams are not errors here.
     pub fn open(path: &Path) -> Result<Recording, RecordingError> {
         let manifest = Manifest::read(path)?;
         let mut processes = Vec::new();
@@ -86,7 +86,7 @@ impl Recording {
         Ok(Recording { path: path.to_owned(), manifest, processes })
     }
 
-    /// The process another was forked from.
+    /// The process from which another was forked.
     #[must_use]
     pub fn fork_parent(&self, process: &Process) -> Option<&Process> {
         let from = process.info.forked_from?;
@@ -94,9 +94,9 @@ impl Recording {
     }
 }
 
-/// Where in a list of pids with their parents' the first that was given stands. The list is sorted, but the kernel
-/// begins again with small pids when it has used up the large ones: then a child has a smaller one than its
-/// parent, and the widest gap lies between the last that was given and the first.
+/// The index of the pid that was allocated first, in a sorted list of pids with their parents. The
+/// kernel starts again with small pids after the largest. Then a child has a smaller pid than its
+/// parent, and the widest gap in the list is between the pids allocated last and first.
 fn first_given(ids: &[(u32, u32)]) -> usize {
     let pids: HashSet<u32> = ids.iter().map(|(pid, _)| *pid).collect();
     if !ids.iter().any(|(pid, parent)| pid < parent && pids.contains(parent)) {
@@ -106,7 +106,7 @@ fn first_given(ids: &[(u32, u32)]) -> usize {
     gaps.enumerate().max_by_key(|(_, gap)| *gap).map_or(0, |(at, _)| at + 1)
 }
 
-/// Names of process directories and what the names say, sorted.
+/// Names of process directories and the information in the names, sorted.
 ///
 /// # Errors
 /// If the directory cannot be listed.
@@ -128,7 +128,7 @@ pub(crate) fn file_names(path: &Path) -> Result<Vec<String>, RecordingError> {
     let mut names = Vec::new();
     for entry in entries {
         let entry = entry.map_err(RecordingError::io("list", path))?;
-        names.extend(entry.file_name().into_string()); // other names are not ours
+        names.extend(entry.file_name().into_string()); // Names that are not UTF-8 are ignored.
     }
     Ok(names)
 }
@@ -160,8 +160,8 @@ impl Process {
             .collect();
         files.sort();
         for (number, raw, file) in files {
-            // A packed file gets its name only when it is whole, so it is
-            // preferred to a raw one that was not deleted yet.
+            // A packed file gets its name only when it is complete, so it takes precedence over a
+            // raw file that was not deleted yet.
             if streams.iter().any(|s| s.header.stream == number) {
                 continue;
             }
@@ -203,7 +203,7 @@ pub(crate) fn unusable(path: &Path, error: &RecordingError) -> Damage {
     Damage { what: error.to_string(), usable_bytes: 0, total_bytes }
 }
 
-/// Reads a file that may be missing.
+/// Reads a file; `None` if it does not exist.
 pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, RecordingError> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -212,7 +212,7 @@ pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, RecordingErr
     }
 }
 
-/// `process.json`, else `process.raw`, else what the directory's name says.
+/// Reads `process.json`, or else `process.raw`, or else the information in the directory's name.
 pub(crate) fn open_info(
     path: &Path,
     named: ProcessInfo,
@@ -240,8 +240,7 @@ pub(crate) fn open_info(
     Ok(named)
 }
 
-/// The header page of a raw stream file and how many bytes of events the file
-/// can hold.
+/// The header page of a raw stream file, and the number of bytes of events that fit in the file.
 pub(crate) fn open_raw(path: &Path) -> Result<(File, Vec<u8>, StreamHeader, u64), RecordingError> {
     let mut file = File::open(path).map_err(RecordingError::io("open", path))?;
     let size = file.metadata().map_err(RecordingError::io("read", path))?.len();
@@ -255,7 +254,7 @@ pub(crate) fn open_raw(path: &Path) -> Result<(File, Vec<u8>, StreamHeader, u64)
     Ok((file, page, parsed, size.saturating_sub(header::LEN as u64)))
 }
 
-/// What to say of a raw stream file that is shorter than its header promises.
+/// The damage of a raw stream file that is shorter than its header specifies.
 pub(crate) fn cut_raw(path: &Path, header: &StreamHeader, room: u64) -> Option<Damage> {
     (header.length > room).then(|| Damage {
         what: format!("{}: it is cut short", path.display()),
@@ -265,8 +264,7 @@ pub(crate) fn cut_raw(path: &Path, header: &StreamHeader, room: u64) -> Option<D
 }
 
 impl Stream {
-    /// Whether the stream has the identity of the process. A process whose description is
-    /// lost cannot tell.
+    /// Whether the stream has the identity of the process. True if the process description is lost.
     fn belongs_to(&self, info: &ProcessInfo) -> bool {
         info.identity.is_empty() || info.identity == hex(&self.header.identity.to_le_bytes())
     }
@@ -286,7 +284,7 @@ impl Stream {
         Ok(Stream { header, path: path.to_owned(), stored_bytes, packed })
     }
 
-    /// Reads and unpacks the stream's events.
+    /// Reads and decompresses the stream's events.
     ///
     /// # Errors
     /// If the file cannot be opened any more.
@@ -302,7 +300,7 @@ impl Stream {
                 .map_err(RecordingError::io("read", &self.path))?;
             (bytes, cut_raw(&self.path, &header, room))
         };
-        // Hashes vouch for the rest; without them every event is looked at.
+        // Frame hashes protect a packed file. Otherwise every event is checked.
         if damage.is_some() || !self.packed {
             let (usable, fault) = usable_prefix(&bytes);
             if let Some(fault) = fault {
@@ -355,7 +353,7 @@ mod tests {
     fn processes_are_in_order_where_pids_begin_again() {
         assert_eq!(first_given(&[]), 0);
         assert_eq!(first_given(&[(100, 1), (101, 100), (9000, 100)]), 0);
-        // 32766 forks 32767, 301 and 302.
+        // 32766 forked 32767, 301 and 302.
         assert_eq!(first_given(&[(301, 32766), (302, 32766), (32766, 40), (32767, 32766)]), 2);
         // The parent was not recorded.
         assert_eq!(first_given(&[(301, 32000), (32766, 32000)]), 0);

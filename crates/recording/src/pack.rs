@@ -1,9 +1,7 @@
-//! Turning the raw files of a recording into packed ones, when the recorded
-//! program has ended.
+//! Packs the raw files of a recording when the recorded program has ended.
 //!
-//! Each packed file is written beside its final place, moved there when whole,
-//! and only then is the raw file deleted. Whatever happens on the way, every
-//! byte is in at least one of the two.
+//! Each packed file is written under a temporary name and renamed when complete; only then is the
+//! raw file deleted. At every point, each byte is in at least one of the two files.
 
 use crate::damage::{Damage, RecordingError};
 use crate::event::{INCOMPLETE_FILE, header};
@@ -19,38 +17,37 @@ use xxhash_rust::xxh3::xxh3_128;
 
 const NOT_WRITTEN: &str = "the runtime could not write everything down";
 
-/// What packing found.
+/// The result of packing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Directories of the recorded processes.
     pub processes: Vec<String>,
-    /// Streams packed.
+    /// Number of packed streams.
     pub streams: usize,
     /// Bytes of events before packing.
     pub event_bytes: u64,
     /// Bytes of packed files.
     pub packed_bytes: u64,
-    /// Events the runtime counted.
+    /// Number of events that the runtime counted.
     pub events: u64,
-    /// Mispredicted loads the runtime counted.
+    /// Number of mispredicted loads that the runtime counted.
     pub misses: u64,
-    /// Calls to code that is not instrumented.
+    /// Number of calls to code that is not instrumented.
     pub calls: u64,
-    /// Those of them to functions of which nothing is known.
+    /// Number of these calls whose callee is unknown.
     pub opaque: u64,
-    /// Everything that makes the recording incomplete, one phrase each.
+    /// All reasons why the recording is incomplete, one phrase each.
     pub faults: Vec<String>,
-    /// Packed modules files by the hash of what is in them.
+    /// Packed modules files by the hash of their content.
     modules: HashMap<u128, PathBuf>,
 }
 
-/// Packs all processes of a recording and writes its manifest: the last step
-/// of `relapse record`. Whether the recording is complete and, if not, why, is
-/// found out here.
+/// Packs all processes of a recording and writes its manifest: the last step of `relapse record`.
+/// It also determines whether the recording is complete, and if not, why.
 ///
 /// # Errors
-/// If the directory cannot be listed or the manifest not be written. A process
-/// that cannot be packed (disk full) stays raw and is named in
+/// If the directory cannot be listed or the manifest cannot be written. A process that cannot be
+/// packed (disk full) stays raw and is reported in [`Summary::faults`].
 /// [`Summary::faults`].
 pub fn finish(
     recording: &Path,
@@ -74,7 +71,8 @@ pub fn finish(
     Ok(summary)
 }
 
-/// Takes up the runtime's complaints, unless a stream's own flag said the same.
+/// Adds the runtime's reports of missing data, unless the fault is already known from a stream's
+/// flag.
 fn note_incomplete(recording: &Path, summary: &mut Summary) -> Result<(), RecordingError> {
     let path = recording.join(INCOMPLETE_FILE);
     let text = match std::fs::read(&path) {
@@ -89,7 +87,8 @@ fn note_incomplete(recording: &Path, summary: &mut Summary) -> Result<(), Record
         let (name, reason) = line.split_once(' ').unwrap_or((&line, ""));
         let directory = recording.join(name).display().to_string();
         if !reason.is_empty() {
-            // Ahead of the streams, which only know that something is missing.
+            // The reason precedes the faults of the streams, which only show that something is
+            // missing.
             summary.faults.insert(0, format!("{directory}: {reason}"));
             continue;
         }
@@ -102,12 +101,11 @@ fn note_incomplete(recording: &Path, summary: &mut Summary) -> Result<(), Record
     Ok(())
 }
 
-/// Packs the raw files of one process directory; files that are packed already
-/// are left alone. Adds what it finds to `summary`.
+/// Packs the raw files of one process directory. Packed files are left alone. Adds the results to
+/// `summary`.
 ///
 /// # Errors
-/// If a file cannot be read or written; the raw files that were not packed yet
-/// are still there then.
+/// If a file cannot be read or written. The raw files that were not packed yet then still exist.
 pub fn pack_process(directory: &Path, summary: &mut Summary) -> Result<(), RecordingError> {
     let name = directory.file_name().and_then(|n| n.to_str()).unwrap_or_default();
     let mut damage = Vec::new();
@@ -117,7 +115,7 @@ pub fn pack_process(directory: &Path, summary: &mut Summary) -> Result<(), Recor
                 let packed = directory.join(format!("t{number}"));
                 match pack_stream(&directory.join(&file), &packed, summary) {
                     Ok(fault) => damage.extend(fault),
-                    // A file without a header holds nothing; it stays for whoever wants to look.
+                    // A file without a header contains no events. It is kept for manual inspection.
                     Err(RecordingError::Malformed { path, what }) => {
                         summary.faults.push(format!("{}: {what}", path.display()));
                     }
@@ -169,7 +167,7 @@ fn pack_modules(raw: &Path, packed: &Path, summary: &mut Summary) -> Result<(), 
     let bytes = std::fs::read(raw).map_err(RecordingError::io("read", raw))?;
     let length = bytes.len() as u64;
     let key = xxh3_128(&bytes);
-    // Forks and further runs of a program have the same modules: one file with several names.
+    // Forks and repeated runs of a program have the same modules: one file with several hard links.
     let is_linked = summary.modules.get(&key).is_some_and(|same| std::fs::hard_link(same, packed).is_ok());
     if !is_linked {
         write_packed(packed, KIND_MODULES, &length.to_le_bytes(), &mut &bytes[..], length, summary)?;
@@ -200,7 +198,7 @@ fn write_packed(
             Ok(())
         }
         Err(e) => {
-            // Room for the raw files is worth more than half a packed one.
+            // Delete the incomplete packed file: the raw files may need the space.
             let _ = std::fs::remove_file(&part);
             Err(RecordingError::io("write", path)(e))
         }

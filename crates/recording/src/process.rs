@@ -1,11 +1,10 @@
-//! What is said of a process: `process.raw` while it runs, `process.json` once
-//! packed.
+//! The description of a process: `process.raw` while it runs, `process.json` once packed.
 
 use crate::event::{VERSION, process};
 use crate::modules::{counted, half, take};
 use serde::{Deserialize, Serialize};
 
-/// The recording a process was forked from.
+/// The recorded process from which a process was forked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkedFrom {
     /// The parent's pid.
@@ -14,23 +13,23 @@ pub struct ForkedFrom {
     pub image: u32,
 }
 
-/// One recorded process (one program image of it).
+/// One program image of a recorded process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessInfo {
     /// Format version.
     pub version: u32,
-    /// The process.
+    /// Process id.
     pub pid: u32,
     /// Its parent process, recorded or not.
     #[serde(default)]
     pub parent: u32,
-    /// How many `exec`s preceded.
+    /// Number of preceding `exec`s.
     #[serde(default)]
     pub image: u32,
     /// Path of the program.
     #[serde(default)]
     pub executable: String,
-    /// With the program's name.
+    /// The arguments, starting with the program's name.
     #[serde(default)]
     pub arguments: Vec<String>,
     /// Working directory at start.
@@ -39,16 +38,16 @@ pub struct ProcessInfo {
     /// GNU build id of the executable, in hexadecimal.
     #[serde(default)]
     pub build_id: String,
-    /// A random number, in hexadecimal, that each of its streams carries as well.
+    /// A random number, in hexadecimal, that is also in the header of each of its streams.
     #[serde(default)]
     pub identity: String,
-    /// Set if the process began with a fork of a recorded one.
+    /// Set if the process was forked from a recorded one.
     #[serde(default)]
     pub forked_from: Option<ForkedFrom>,
 }
 
 impl ProcessInfo {
-    /// What the name of a process's directory says.
+    /// The information in the name of a process's directory.
     #[must_use]
     pub fn from_directory_name(name: &str) -> Option<ProcessInfo> {
         let (pid, image) = name.strip_prefix('p')?.split_once('.')?;
@@ -56,10 +55,10 @@ impl ProcessInfo {
         Some(ProcessInfo { version: VERSION, pid: number(pid)?, image: number(image)?, ..Self::default() })
     }
 
-    /// Takes up what a `process.raw` says, as far as its records are whole.
+    /// Adds the information of a `process.raw`, as far as its records are complete.
     ///
     /// # Errors
-    /// What is wrong, as a phrase, if the file is of another kind or version.
+    /// A description of the fault, as a phrase, if the file is of another kind or version.
     pub fn read_raw(&mut self, bytes: &[u8]) -> Result<(), String> {
         let mut rest = bytes;
         if take(&mut rest, 8) != Some(&process::MAGIC[..]) {

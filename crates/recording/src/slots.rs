@@ -1,8 +1,8 @@
-//! Numbers as they stand in a stream, and sequences of them.
+//! The encoding of numbers in a stream, and sequences of them.
 
 use core::fmt;
 
-/// Maps small differences of either sign to small numbers.
+/// Maps differences of small magnitude to small numbers.
 #[must_use]
 pub const fn zigzag(difference: u64) -> u64 {
     (difference << 1) ^ (difference.cast_signed() >> 63).cast_unsigned()
@@ -14,8 +14,8 @@ pub const fn unzigzag(coded: u64) -> u64 {
     (coded >> 1) ^ (coded & 1).wrapping_neg()
 }
 
-/// Reads a LEB128 number: the value and how many bytes it took. `None` if the
-/// bytes end too early or the number does not fit 64 bits.
+/// Decodes a LEB128 number. Returns the value and the number of bytes read. `None` if the bytes end
+/// early or the number does not fit 64 bits.
 #[must_use]
 #[inline]
 pub fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
@@ -39,25 +39,24 @@ pub fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     }
 }
 
-/// The 64-bit slots of a result or of arguments: a plain slice when writing,
-/// still encoded when read.
+/// The 64-bit slots of a result or of arguments: a plain slice when writing, encoded when read.
 #[derive(Clone, Copy)]
 pub enum Slots<'a> {
-    /// As the runtime has them.
+    /// The slots as the runtime passes them.
     Plain(&'a [u64]),
     /// `count` varints; with `base`, zigzag differences to it.
     Coded {
-        /// The varints; whoever makes this value has checked that they are whole.
+        /// The varints. The creator of this value has checked that they are complete.
         bytes: &'a [u8],
-        /// How many.
+        /// The number of slots.
         count: u8,
-        /// What was subtracted; `None`: the varints are the slots themselves.
+        /// The number that was subtracted; `None`: the varints are the slots themselves.
         base: Option<u64>,
     },
 }
 
 impl<'a> Slots<'a> {
-    /// How many slots there are.
+    /// The number of slots.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {

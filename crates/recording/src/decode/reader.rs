@@ -1,4 +1,4 @@
-//! Reading the parts of one event.
+//! Reads the components of one event.
 
 use super::{DecodeError, Head};
 use crate::encode::Encoder;
@@ -6,7 +6,7 @@ use crate::event::{Event, NO_SITE, Position, Slots, kind, tag, unzigzag, varint}
 
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
-    /// Where the event starts, for messages.
+    /// Start of the event, for messages.
     start: usize,
     pub(super) at: usize,
 }

@@ -1,5 +1,5 @@
-//! Cut and corrupt recordings: what precedes is usable, the reader says how
-//! much, and nothing panics.
+//! Truncated and corrupt recordings: the part before the damage is usable, the reader reports its
+//! size, and nothing panics.
 
 use crate::common;
 use recording::manifest::Manifest;
@@ -63,7 +63,7 @@ fn damage_in_a_late_frame_keeps_the_earlier_ones() {
     let read = recording.processes[0].streams[0].events().unwrap();
     let damage = read.damage.as_ref().unwrap();
     assert!(damage.to_string().contains("checksum"), "{damage}");
-    // The sample and two of the three patches lie wholly in the first two frames.
+    // The sample and two of the three patches are completely in the first two frames.
     assert_eq!(damage.usable_bytes, read.bytes.len() as u64);
     assert!(read.bytes.len() > sample.len() + 2 * zeros.len() && read.bytes.len() < 2 << 20);
     assert_eq!(recording::decode::usable_prefix(&read.bytes), (read.bytes.len(), None));

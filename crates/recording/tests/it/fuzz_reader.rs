@@ -1,9 +1,8 @@
-//! No bytes in a recording make the reader panic: the corpus, mutated many
-//! thousand times, always in the same way. `fuzz/` has the same targets for a
-//! coverage-guided fuzzer.
+//! No bytes in a recording make the reader panic: the corpus is mutated many thousand times,
+//! deterministically. `fuzz/` has the same targets for a coverage-guided fuzzer.
 //!
-//! The corpus is also a promise: it was written by the first release of the
-//! format, and must stay readable as long as the version is the same.
+//! The corpus also tests compatibility: it was written by the first release of the format, and must
+//! stay readable as long as the version is the same.
 
 use crate::common;
 
@@ -34,7 +33,7 @@ fn files(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Looks at every byte of a recording there is a way to look at.
+/// Applies every reader to a recording.
 fn read_everything(path: &Path) -> usize {
     let Ok(recording) = Recording::open(path) else { return 0 };
     let mut events = 0;
@@ -101,7 +100,7 @@ fn mutated_files_never_panic() {
             let target = dir.path().join(name);
             let original = std::fs::read(&target).unwrap();
             let mut mutator = Mutator::new(seed as u64 + 1);
-            // Few rounds: the disk is the slow part. The next test needs none.
+            // Few iterations: disk access is slow. The next test needs none.
             for round in 0..150 {
                 let mutated = match round % 4 {
                     0 => mutator.change_byte(&original),
@@ -129,11 +128,11 @@ fn mutated_events_never_panic() {
         assert_eq!(decode(&bytes[..usable]), count);
         whole += usize::from(fault.is_none());
     }
-    // Mutations that break everything at once would test little.
+    // Check that not all mutations break the file at once.
     assert!(whole > 1000 && whole < 49_000, "{whole}");
 }
 
-/// Hands bytes to everything that reads a file's content.
+/// Applies every parser of file content to the bytes.
 fn parse_everything(bytes: &[u8]) {
     decode(bytes);
     let _ = StreamHeader::parse(bytes);

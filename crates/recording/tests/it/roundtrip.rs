@@ -1,4 +1,4 @@
-//! What was written is read again: arbitrary events, raw and packed files.
+//! Round trips: arbitrary events, raw and packed files.
 
 use crate::common;
 use proptest::prelude::*;
@@ -57,7 +57,7 @@ impl Made {
         }
     }
 
-    /// Module and site are not kept for kinds without.
+    /// Module and site are not stored for kinds without a site.
     fn position(&self) -> Position {
         match kind::has_site(self.kind) {
             true => self.position,
@@ -108,7 +108,7 @@ proptest! {
         }
         prop_assert_eq!(decoder.next(), Ok(None));
         prop_assert_eq!(decoder.offset(), bytes.len());
-        // From every mark the rest is the same.
+        // Decoding can resume at every mark.
         for (i, mark) in marks.into_iter().enumerate() {
             let mut again = Decoder::resume(&bytes, mark);
             prop_assert_eq!(again.next(), Ok(Some(events[i])));
@@ -204,7 +204,8 @@ fn streams_of_several_frames_are_put_together() {
     assert!(events.damage.is_none() && events.bytes == encoded);
 }
 
-/// Forks and further runs of a program have the same modules: they are stored once, and held once.
+/// Forks and repeated runs of a program have the same modules: they are stored once and loaded
+/// once.
 #[test]
 fn processes_with_the_same_modules_share_them() {
     let directory = tempfile::tempdir().unwrap();
@@ -229,7 +230,7 @@ fn processes_with_the_same_modules_share_them() {
     let file = |name: &str| std::fs::metadata(here.join(name).join("modules")).unwrap().ino();
     assert_eq!(file(names[0]), file(names[1]));
     assert_ne!(file(names[0]), file(names[2]));
-    // Each keeps its own when another is gone.
+    // Each keeps its modules when the directory of another is removed.
     std::fs::remove_dir_all(here.join(names[0])).unwrap();
     assert_eq!(Recording::open(here).unwrap().processes[0].modules.len(), 2);
 }

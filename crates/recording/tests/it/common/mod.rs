@@ -1,4 +1,4 @@
-//! Recordings made up for tests.
+//! Generated recordings for tests.
 
 use recording::encode::{Encoder, Refused};
 use recording::event::{self, Event, Position, Slots, header};
@@ -6,7 +6,7 @@ use recording::header::{StreamHeader, StreamKind};
 use recording::modules::{LoadedModule, file_start};
 use std::path::Path;
 
-/// Encodes into a vector that grows as needed.
+/// Encodes into a growing vector.
 pub fn encode(events: &[(Position, Event<'_>)]) -> Vec<u8> {
     let mut encoder = Encoder::new();
     let mut bytes = Vec::new();
@@ -78,8 +78,8 @@ pub fn process_raw() -> Vec<u8> {
     raw
 }
 
-/// Writes a process directory as the runtime would leave it. Raw stream files
-/// are larger than what is used of them.
+/// Writes a process directory in the runtime's layout. Raw stream files are larger than their used
+/// part.
 pub fn write_raw_process(directory: &Path, streams: &[Vec<u8>]) {
     std::fs::create_dir_all(directory).unwrap();
     std::fs::write(directory.join("process.raw"), process_raw()).unwrap();
@@ -96,7 +96,7 @@ pub fn write_raw_process(directory: &Path, streams: &[Vec<u8>]) {
     }
 }
 
-/// One event of every kind, and then some.
+/// At least one event of every kind.
 pub fn sample_events() -> Vec<(Position, Event<'static>)> {
     let at = |time, site| Position { time, module: 1 + site % 2, site, seq: None };
     let seq = |time, site, seq| Position { time, module: 1, site, seq: Some(seq) };
