@@ -1,10 +1,10 @@
-//! C's conversions and operators on numbers and pointers.
+//! C conversions and operators on numbers and pointers.
 
 use crate::ast::{Binary, Unary};
 use crate::error::Kind;
 use crate::types::{Shape, Type};
 
-/// A value that operators take.
+/// An operand value.
 #[derive(Clone, Debug)]
 pub(crate) enum Scalar<'m> {
     /// Always in the range of its type.
@@ -17,7 +17,7 @@ pub(crate) enum Scalar<'m> {
         value: f64,
         bytes: u8,
     },
-    /// An address, and the type of what is there.
+    /// An address, and the type of its target.
     Pointer(u64, Type<'m>),
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn int<'m>(value: i128) -> Scalar<'m> {
     Scalar::Integer { value, bytes: 4, signed: true }
 }
 
-/// A number as a type holds it.
+/// Wraps a number to the range of a type.
 pub(crate) fn wrapped(value: i128, bytes: u8, signed: bool) -> i128 {
     let bits = 8 * u32::from(bytes.clamp(1, 16));
     if bits >= 128 {
@@ -36,7 +36,7 @@ pub(crate) fn wrapped(value: i128, bytes: u8, signed: bool) -> i128 {
 }
 
 impl<'m> Scalar<'m> {
-    /// A value of a type out of its bytes; none if the type is no scalar.
+    /// Decodes a value from its bytes; `None` if the type is not scalar.
     pub fn of(ty: &Type<'m>, bytes: &[u8]) -> Option<Scalar<'m>> {
         let mut wide = [0; 16];
         let n = bytes.len().min(16);
@@ -53,7 +53,7 @@ impl<'m> Scalar<'m> {
             Shape::Float { bytes: 4 } => Scalar::Float { value: f32::from_bits(raw as u32).into(), bytes: 4 },
             Shape::Float { bytes: 8 } => Scalar::Float { value: f64::from_bits(raw as u64), bytes: 8 },
             Shape::Pointer(to) => Scalar::Pointer(raw as u64, to),
-            // Sixteen bytes of `long double` would lose digits as anything else.
+            // The sixteen bytes of `long double` would lose precision in any other type.
             Shape::Float { .. } | Shape::Array(..) | Shape::Record(..) | Shape::Function | Shape::Void => {
                 return None;
             }
@@ -85,11 +85,11 @@ impl<'m> Scalar<'m> {
         }
     }
 
-    /// As a type that a cast names; none where C has no such conversion.
+    /// Converts to the type of a cast; `None` if C has no such conversion.
     pub fn converted(self, ty: &Type<'m>) -> Option<Scalar<'m>> {
         let number = match &self {
             Scalar::Integer { value, .. } => *value,
-            // Out of range is undefined in C; saturation is one of what can happen.
+            // An out-of-range conversion is undefined in C; this one saturates.
             Scalar::Float { value, .. } => *value as i128,
             Scalar::Pointer(address, _) => i128::from(*address),
         };
@@ -193,7 +193,8 @@ pub(crate) fn binary<'m>(operator: Binary, a: Scalar<'m>, b: Scalar<'m>) -> Resu
     }
 }
 
-/// A number as a float, and the bytes it asks for: an integer asks for none.
+/// A number as a float, and its size in bytes: 4, the minimum, for an integer. `None` for a
+/// pointer.
 fn float(scalar: &Scalar<'_>) -> Option<(f64, u8)> {
     match scalar {
         Scalar::Float { value, bytes } => Some((*value, *bytes)),
@@ -232,7 +233,7 @@ fn integers(operator: Binary, a: i128, b: i128) -> Result<Number, Kind> {
         Binary::NotEqual => return Ok(Number::Truth(a != b)),
         Binary::And => return Ok(Number::Truth(a != 0 && b != 0)),
         Binary::Or => return Ok(Number::Truth(a != 0 || b != 0)),
-        // Taken before: the count is not converted to the type of the other operand.
+        // Handled above: the count is not converted to the type of the other operand.
         Binary::ShiftLeft => a << (b & 63),
         Binary::ShiftRight => a >> (b & 63),
     }))

@@ -1,30 +1,31 @@
-//! An expression as a tree.
+//! The syntax tree of an expression.
 
 use std::ops::Range;
 
-/// Bytes of the expression's text.
+/// A byte range of the expression's text.
 pub type Span = Range<usize>;
 
-/// An expression that was parsed, with its text.
+/// A parsed expression with its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     pub text: String,
     pub root: Expr,
 }
 
-/// A part of an expression.
+/// A node of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     pub kind: ExprKind,
     pub span: Span,
-    /// It stands in parentheses: `(t)*p` is a product or a cast, as `t` is a variable or a type.
+    /// Whether it is in parentheses: `(t)*p` is a product or a cast, depending on whether `t` is a
+    /// variable or a type.
     pub parenthesised: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     Name(String),
-    /// A constant with the type its text gives it: bytes, and whether it is signed.
+    /// A constant with the type that its text implies: size in bytes, and signedness.
     Integer {
         value: i128,
         bytes: u8,
@@ -39,7 +40,7 @@ pub enum ExprKind {
     Null,
     Unary(Unary, Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),
-    /// Condition, value if it holds, value otherwise.
+    /// Condition, value if true, value if false.
     Conditional(Box<[Expr; 3]>),
     /// `of.name`, or `of->name`.
     Member {
@@ -90,18 +91,18 @@ pub enum Binary {
     Or,
 }
 
-/// A type as a cast or `sizeof` names it.
+/// A type name in a cast or `sizeof`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeName {
-    /// `struct node`, `unsigned long`, `node_t`, with single blanks.
+    /// `struct node`, `unsigned long`, `node_t`, with single spaces.
     pub base: String,
-    /// How many `*` follow.
+    /// The number of `*` that follow.
     pub pointers: usize,
     pub span: Span,
 }
 
 impl Expr {
-    /// The name of a variable, if the expression is nothing else.
+    /// The name, if the expression is a single name.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match &self.kind {
@@ -112,7 +113,7 @@ impl Expr {
 }
 
 impl Expression {
-    /// The expression that is a name and nothing else.
+    /// The expression that consists of a single name.
     #[must_use]
     pub fn of_name(name: &str) -> Expression {
         let kind = ExprKind::Name(name.to_owned());
@@ -120,7 +121,7 @@ impl Expression {
         Expression { text: name.to_owned(), root }
     }
 
-    /// The text of a part.
+    /// The text of a span.
     #[must_use]
     pub fn part(&self, span: &Span) -> &str {
         self.text.get(span.clone()).unwrap_or_default()

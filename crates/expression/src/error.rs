@@ -1,4 +1,4 @@
-//! What is wrong with an expression, and where in its text.
+//! Errors of an expression, with their location in its text.
 
 use crate::ast::Span;
 
@@ -39,7 +39,7 @@ pub enum Kind {
     Operands { operator: &'static str, ty: String },
     #[error("it has no address")]
     NoAddress,
-    /// It depends on the moment, as those below.
+    /// This and the following errors depend on the moment of the run.
     #[error("{0} has no value here")]
     NoValue(String),
     #[error("{0} is NULL")]
@@ -49,7 +49,7 @@ pub enum Kind {
 }
 
 impl Error {
-    /// Whether the expression is right, but has no value at this moment of the run.
+    /// Whether the expression is valid, but has no value at this moment of the run.
     #[must_use]
     pub fn is_of_the_moment(&self) -> bool {
         matches!(self.kind, Kind::NoValue(_) | Kind::Null(_) | Kind::DivisionByZero)

@@ -1,4 +1,4 @@
-//! The value of an expression at a moment, and the bytes that were read for it.
+//! Evaluates an expression at a moment of a run, and collects the bytes that were read.
 
 use crate::arithmetic::{self, Scalar, int};
 use crate::ast::{Binary, Expr, ExprKind, Expression, Span, TypeName, Unary};
@@ -9,30 +9,30 @@ use crate::types::{self, Shape, Type};
 use program::model::{Module, TypeKind};
 use program::sequences::Sequence;
 
-/// A value with its type.
+/// A typed value.
 #[derive(Clone, Debug)]
 pub struct Evaluated<'m> {
     pub ty: Type<'m>,
     pub bytes: Vec<u8>,
-    /// Which of the bytes are known.
+    /// Whether each byte is known.
     pub known: Vec<bool>,
-    /// What was read, in the order of reading, each once.
+    /// The reads in evaluation order, each once.
     pub reads: Vec<Read>,
 }
 
-/// Bytes that an evaluation read.
+/// Bytes that the evaluation read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
     Memory {
         address: u64,
         len: u64,
     },
-    /// Some bits of up to eight bytes: a bit-field.
+    /// Bits of up to eight bytes: a bit-field.
     Bits {
         address: u64,
         mask: u64,
     },
-    /// Bytes of a variable in registers, by the scope's number of it.
+    /// Bytes of a variable in registers, identified by the scope's number.
     Variable {
         number: u32,
         offset: u64,
@@ -41,28 +41,28 @@ pub enum Read {
 }
 
 impl Evaluated<'_> {
-    /// Whether C takes the value as true; none for a value that is no scalar.
+    /// The truth value in C; `None` for a value that is not scalar.
     #[must_use]
     pub fn truth(&self) -> Option<bool> {
         Scalar::of(&self.ty, &self.bytes).map(|s| s.is_true())
     }
 }
 
-/// Objects that hold strings, sequences and pointers are no larger than this themselves.
+/// Maximum size of the objects of strings, sequences and smart pointers themselves.
 const LARGEST_HEAD: u64 = 64;
-/// Values larger than this are read in part.
+/// Larger values are read in part.
 const MAX_BYTES: u64 = 1 << 16;
 
 /// Evaluates an expression.
 ///
 /// # Errors
-/// If a name or an operand is wrong, or there is no value at this moment
+/// If a name or an operand is invalid, or there is no value at this moment
 /// ([`Error::is_of_the_moment`]).
 pub fn evaluate<'m>(expression: &Expression, scope: &dyn Scope<'m>) -> Result<Evaluated<'m>, Error> {
     evaluate_part(expression, &expression.root, scope)
 }
 
-/// Evaluates a part of an expression.
+/// Evaluates a node of an expression.
 ///
 /// # Errors
 /// As [`evaluate`].
@@ -96,10 +96,10 @@ pub fn evaluate_part<'m>(
     Ok(Evaluated { ty, bytes, known, reads: evaluator.reads })
 }
 
-/// What a part of an expression stands for.
+/// The result of a node.
 enum Operand<'m> {
     Place(Place<'m>),
-    /// A value and the type it is shown by.
+    /// A value and its display type.
     Value(Scalar<'m>, Type<'m>),
     /// A string literal.
     Text,
@@ -120,7 +120,7 @@ impl<'m> Evaluator<'_, 'm> {
         self.at(span, Kind::NoValue(self.expression.part(span).to_owned()))
     }
 
-    /// What a part stands for; of a reference, what it refers to.
+    /// Evaluates a node; dereferences a reference.
     fn operand(&mut self, e: &Expr) -> Result<Operand<'m>, Error> {
         let operand = self.operand_as_written(e)?;
         let Operand::Place(place) = &operand else { return Ok(operand) };
@@ -186,14 +186,14 @@ impl<'m> Evaluator<'_, 'm> {
         })
     }
 
-    /// The type that a name in parentheses is, if it is one and no variable.
+    /// The type named in parentheses, if the name is a type and not a variable.
     fn type_in_parentheses(&self, e: &Expr) -> Option<TypeName> {
         let name = e.name().filter(|n| e.parenthesised && self.scope.variable(n).is_none())?;
         types::base(self.scope, name)?;
         Some(TypeName { base: name.to_owned(), pointers: 0, span: e.span.clone() })
     }
 
-    /// What a form that C does not have stands for.
+    /// Evaluates a form that is not part of C.
     fn form(&self, name: &str, arguments: &[Expr], span: &Span) -> Option<Result<Operand<'m>, Error>> {
         if !name.starts_with('$') {
             return None;
@@ -236,7 +236,7 @@ impl<'m> Evaluator<'_, 'm> {
         Err(self.at(span, Kind::NoName(name.to_owned())))
     }
 
-    /// In a member function its object's members need no `this->`.
+    /// In a member function the members of the object need no `this->`.
     fn member_of_this(&mut self, name: &str) -> Option<Place<'m>> {
         let this = self.scope.variable("this")?;
         let Shape::Pointer(to) = this.ty.shape() else { return None };
@@ -256,7 +256,7 @@ impl<'m> Evaluator<'_, 'm> {
         Place { base: Base::Memory(address), ..nowhere }.member(name)
     }
 
-    /// Where the content of a string, sequence or smart pointer of the standard library is.
+    /// Locates the content of a string, sequence or smart pointer of the standard library.
     fn sequence(&mut self, place: &Place<'m>, span: &Span) -> Result<Option<(&'m Module, Sequence)>, Error> {
         let ty = place.ty.completed(self.scope);
         if !matches!(ty.shape(), Shape::Record(..)) || ty.size() > LARGEST_HEAD {
@@ -266,7 +266,7 @@ impl<'m> Evaluator<'_, 'm> {
         Ok(ty.sequence(&bytes).filter(|_| !known.contains(&false)))
     }
 
-    /// What a pointer points to.
+    /// The target of a pointer.
     fn pointed(&mut self, e: &Expr, span: &Span) -> Result<Place<'m>, Error> {
         let scalar = self.scalar(e)?;
         let Scalar::Pointer(address, to) = scalar else {
@@ -313,7 +313,7 @@ impl<'m> Evaluator<'_, 'm> {
 
     fn element(&mut self, a: &Expr, b: &Expr, span: &Span) -> Result<Place<'m>, Error> {
         if let Operand::Place(place) = self.operand(a)? {
-            // `std::array` has a built-in one for its only member.
+            // The only member of `std::array` is a built-in array.
             let array = place.member("_M_elems").unwrap_or_else(|| place.clone());
             if let Shape::Array(of, _) = array.ty.shape() {
                 let offset = self.index(b)?.wrapping_mul(of.size());
@@ -321,7 +321,7 @@ impl<'m> Evaluator<'_, 'm> {
             }
             let (base, len, of) = match self.sequence(&place, &a.span)? {
                 Some((module, Sequence::Elements { at, len, of })) => (at, len, Type::of(module, of)),
-                // A terminating zero can be read.
+                // The terminating zero can be read.
                 Some((module, Sequence::Text { at, len })) => {
                     (at, len.saturating_add(1), types::character(module))
                 }
@@ -345,7 +345,7 @@ impl<'m> Evaluator<'_, 'm> {
         }
     }
 
-    /// An element of what a pointer points to.
+    /// An element relative to a pointer.
     fn pointed_element(&mut self, a: &Expr, b: &Expr, span: &Span) -> Result<Place<'m>, Error> {
         let (x, y) = (self.scalar(a)?, self.scalar(b)?);
         let (pointer, index) = if matches!(y, Scalar::Pointer(..)) { (y, x) } else { (x, y) };
@@ -429,7 +429,7 @@ impl<'m> Evaluator<'_, 'm> {
         Ok(Operand::Value(scalar, ty))
     }
 
-    /// Whether characters in memory are the same text as a literal; none if neither is one.
+    /// Whether characters in memory equal a string literal; `None` if neither operand is one.
     fn texts(&mut self, a: &Expr, b: &Expr) -> Result<Option<bool>, Error> {
         let (text, other) = match (&a.kind, &b.kind) {
             (ExprKind::Text(text), _) => (text, b),
@@ -464,7 +464,7 @@ impl<'m> Evaluator<'_, 'm> {
                 Kind::Operands { operator: "comparison with a string", ty: place.ty.pointer_to().name() };
             return Err(self.at(&other.span, kind));
         }
-        // As strcmp reads: up to the first difference.
+        // Reads like strcmp: up to the first difference.
         for (n, wanted) in text.iter().copied().chain([0]).enumerate() {
             if end.is_some_and(|end| n as u64 >= end) {
                 return Ok(Some(wanted == 0));
@@ -481,7 +481,7 @@ impl<'m> Evaluator<'_, 'm> {
         Ok(Some(true))
     }
 
-    /// A part's value for an operator: arrays and functions as pointers.
+    /// The value of a node as an operand: arrays and functions decay to pointers.
     fn scalar(&mut self, e: &Expr) -> Result<Scalar<'m>, Error> {
         let place = match self.operand(e)? {
             Operand::Place(place) => place,
@@ -517,7 +517,7 @@ impl<'m> Evaluator<'_, 'm> {
         })
     }
 
-    /// The bytes at a place, and which of them are known.
+    /// Loads the bytes of an object, and whether each is known.
     fn load(&mut self, place: &Place<'m>, span: &Span) -> Result<(Vec<u8>, Vec<bool>), Error> {
         if let Some(pointer) = &place.null {
             return Err(self.at(span, Kind::Null(pointer.clone())));

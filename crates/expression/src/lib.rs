@@ -1,26 +1,26 @@
-//! C expressions over what is in scope at a moment of a run: `node->flags`, `a[i].v == 3`.
+//! C expressions over the variables in scope at a moment of a run: `node->flags`, `a[i].v == 3`.
 //!
 //! # What lives here
-//! * [`ast`]: an expression as a tree; [`parse`](mod@parse) makes it, with tree-sitter's grammar for C;
-//! * [`types`]: C types out of debug information, and those that operators make;
-//! * [`scope`]: what an evaluation asks of the moment: names, memory, types;
-//! * [`evaluate`](mod@evaluate): the value, and the bytes that were read for it; `arithmetic`: C's
+//! * [`ast`]: the syntax tree; [`parse`](mod@parse) builds it, with tree-sitter's grammar for C;
+//! * [`types`]: C types from debug information, and those that operators produce;
+//! * [`scope`]: the interface to a moment of a run: names, memory, types;
+//! * [`evaluate`](mod@evaluate): the value, and the bytes read for it; `arithmetic`: C's
 //!   conversions and operators;
-//! * [`error`]: what is wrong with an expression, and where in its text.
+//! * [`error`]: errors with their location in the text.
 //!
-//! # What it means
-//! Operators mean what they mean in C on x86-64 Linux: integer promotions, the usual
-//! arithmetic conversions, pointer arithmetic, evaluation of `&&`, `||` and `?:` only as far
-//! as needed. One addition: `==` and `!=` between characters in memory (`char *` or `char[]`)
-//! and a string literal compare texts, because `name == "x"` is never meant otherwise.
+//! # Semantics
+//! Operators have their meaning in C on x86-64 Linux: integer promotions, the usual arithmetic
+//! conversions, pointer arithmetic, short-circuit evaluation of `&&`, `||` and `?:`. One addition:
+//! `==` and `!=` between characters in memory (`char *` or `char[]`) and a string literal compare
+//! texts, because a pointer comparison `name == "x"` is never useful.
 //!
-//! Nothing is changed by an evaluation, and nothing is called: assignments, `++` and calls
-//! are errors that say so. Macros are not known; enumerators are.
+//! An evaluation has no side effects and calls no functions: assignments, `++` and calls are errors
+//! with their own messages. Macros are not available; enumerators are.
 //!
-//! A scope may have forms that C does not have: names that begin with `$`, alone or called.
+//! A scope may define forms that are not part of C: names that begin with `$`, alone or called.
 //!
 //! # What must not be known here
-//! Recordings and replay, terminals. Whoever has variables and memory implements
+//! Recordings, replay and terminals. A provider of variables and memory implements
 //! [`Scope`](scope::Scope).
 
 mod arithmetic;

@@ -1,8 +1,8 @@
-//! Constants and string literals as C reads them.
+//! Parses C constants and string literals.
 
 use crate::ast::ExprKind;
 
-/// A number, or none if the text is not one that C would read.
+/// Parses a number; `None` if it is not a valid C constant.
 pub(crate) fn number(text: &str) -> Option<ExprKind> {
     let lower = text.to_ascii_lowercase().replace('\'', "");
     let hexadecimal = lower.starts_with("0x");
@@ -32,7 +32,8 @@ pub(crate) fn number(text: &str) -> Option<ExprKind> {
     };
     let value = u64::from_str_radix(digits, radix).ok()?;
     let (unsigned, long) = (suffix.contains('u'), suffix.contains('l'));
-    // The first type of C's list that has the value; decimal constants skip the unsigned ones.
+    // The first type in C's list that can represent the value; decimal constants skip the unsigned
+    // ones.
     let candidates = [(4, true), (4, false), (8, true), (8, false)];
     let (bytes, signed) = candidates.into_iter().find(|(bytes, signed)| {
         let bits = 8 * u32::from(*bytes) - u32::from(*signed);
@@ -44,7 +45,7 @@ pub(crate) fn number(text: &str) -> Option<ExprKind> {
     Some(ExprKind::Integer { value: value.into(), bytes, signed })
 }
 
-/// The bytes between the quotes, escapes resolved; none if an escape is not one of C's.
+/// The bytes between the quotes with escapes resolved; `None` for an invalid escape.
 pub(crate) fn unescaped(inner: &str) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut rest = inner.as_bytes();

@@ -1,8 +1,9 @@
-//! Text to tree, by tree-sitter's grammar for C.
+//! Parses text to a syntax tree, with tree-sitter's grammar for C.
 //!
-//! The grammar has no rule for an expression alone, so the text is parsed as what a function
-//! returns. The grammar does not know which names are types either; where that matters, the
-//! tree keeps what the evaluation needs to decide ([`crate::ast::Expr::parenthesised`]).
+//! The grammar has no rule for a single expression, so the text is parsed as the operand of a
+//! `return` statement. The grammar does not know either which names are types; where that matters,
+//! the tree keeps the information that the evaluation needs to decide
+//! ([`crate::ast::Expr::parenthesised`]).
 
 use crate::ast::{Binary, Expr, ExprKind, Expression, Span, TypeName, Unary};
 use crate::error::{Error, Kind};
@@ -12,13 +13,13 @@ use tree_sitter::{Node, Parser};
 const BEFORE: &str = "void f(void) { return (\n";
 const AFTER: &str = "\n); }";
 
-/// Deeper than anybody writes; a tree that deep is not walked.
+/// Maximum depth of a tree. Deeper trees are rejected.
 const MAX_DEPTH: usize = 200;
 
-/// Reads an expression.
+/// Parses an expression.
 ///
 /// # Errors
-/// If it is not one, or has parts that cannot be evaluated over a recording.
+/// If the text is not an expression, or has parts that cannot be evaluated over a recording.
 pub fn parse(text: &str) -> Result<Expression, Error> {
     let whole = 0..text.len();
     if text.trim().is_empty() {
@@ -35,7 +36,7 @@ pub fn parse(text: &str) -> Result<Expression, Error> {
     reader.check(tree.root_node())?;
     let inside = (BEFORE.len() - 1, BEFORE.len() + text.len() + 1);
     let outer = tree.root_node().descendant_for_byte_range(inside.0 - 1, inside.1 + 1);
-    // `a) + (b` closes the parenthesis that is ours.
+    // The text `a) + (b` would close our parenthesis.
     let outer = outer.filter(|n| n.kind() == "parenthesized_expression" && n.start_byte() == inside.0 - 1);
     let Some(inner) = outer.and_then(|n| only_child(n)) else {
         let kind = Kind::Unexpected(")".to_owned());
@@ -44,7 +45,7 @@ pub fn parse(text: &str) -> Result<Expression, Error> {
     Ok(Expression { text: text.to_owned(), root: reader.expr(inner, MAX_DEPTH)? })
 }
 
-/// The child that is no comment.
+/// The child that is not a comment.
 fn only_child(node: Node<'_>) -> Option<Node<'_>> {
     let mut cursor = node.walk();
     node.named_children(&mut cursor).find(|n| n.kind() != "comment")
@@ -70,7 +71,7 @@ impl Reader<'_> {
         Err(Error { kind: Kind::Unsupported(what), span: self.span(node) })
     }
 
-    /// Finds the first thing that the grammar could not make sense of.
+    /// Returns the first error of the grammar.
     fn check(&self, root: Node<'_>) -> Result<(), Error> {
         if !root.has_error() {
             return Ok(());

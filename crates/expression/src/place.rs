@@ -1,4 +1,4 @@
-//! Where a part of an expression is: memory, or registers that hold a variable.
+//! The location of an object: memory, or registers that hold a variable.
 
 use crate::arithmetic::wrapped;
 use crate::evaluate::Read;
@@ -10,16 +10,16 @@ use program::model::Member;
 pub(crate) struct Place<'m> {
     pub ty: Type<'m>,
     pub base: Base,
-    /// Of a bit-field: its first bit from the base on, and how many.
+    /// For a bit-field, its first bit relative to the base, and its width.
     pub bits: Option<(u64, u64)>,
-    /// The pointer that led here and is NULL.
+    /// The null pointer through which the object was reached.
     pub null: Option<String>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Base {
     Memory(u64),
-    /// From byte `offset` of a variable on.
+    /// A variable in registers, from byte `offset` on.
     Registers {
         number: u32,
         bytes: Vec<u8>,
@@ -29,11 +29,11 @@ pub(crate) enum Base {
     Nowhere,
 }
 
-/// Structs without a name in each other beyond this many are a loop.
+/// Maximum nesting of unnamed structs. Deeper nesting is a cycle.
 const MAX_NESTING: usize = 16;
 
 impl<'m> Place<'m> {
-    /// What lies some bytes further on.
+    /// A part of the object at an offset.
     pub fn part(mut self, by: u64, ty: Type<'m>) -> Place<'m> {
         match &mut self.base {
             Base::Memory(address) => *address = address.wrapping_add(by),
@@ -43,7 +43,7 @@ impl<'m> Place<'m> {
         Place { ty, bits: None, ..self }
     }
 
-    /// A member by its name, also of structs and unions without one, and of base classes.
+    /// A member by name, also of unnamed structs and unions, and of base classes.
     pub fn member(&self, name: &str) -> Option<Place<'m>> {
         self.member_within(name, MAX_NESTING)
     }
@@ -70,7 +70,7 @@ impl<'m> Place<'m> {
         None
     }
 
-    /// What is read for the value, and its bytes, as many as its type has.
+    /// Loads the value: the read, and as many bytes as its type has.
     pub fn load(&self, scope: &dyn Scope<'m>, size: usize) -> Option<(Read, Vec<u8>, Vec<bool>)> {
         let Some((first, bits)) = self.bits else {
             let (bytes, known) = self.bytes(scope, size)?;
@@ -125,20 +125,20 @@ impl<'m> Place<'m> {
     }
 }
 
-/// Whether a member is made of whole bytes, as many as its type has.
+/// Whether a member consists of whole bytes, as many as its type has.
 fn is_whole(member: &Member, ty: &Type<'_>) -> bool {
     let aligned = member.bit_offset.is_multiple_of(8) && member.bits.is_multiple_of(8);
     // Flexible arrays have no bits of their own.
     aligned && (member.bits == 0 || member.bits == 8 * ty.size())
 }
 
-/// Whether the members of this member are the record's own: of a struct or union without a name, and
-/// of a base class.
+/// Whether the members of this member belong to the record's own namespace: those of an unnamed
+/// struct or union, and of a base class.
 fn is_open(member: &Member, ty: &Type<'_>) -> bool {
     member.name.is_empty() || Some(&member.name) == ty.tag()
 }
 
-/// Names of a record's members, those of members without a name among them.
+/// Names of a record's members, including those of unnamed members.
 pub(crate) fn members(ty: &Type<'_>) -> Vec<String> {
     let mut names = Vec::new();
     let mut todo = vec![(ty.clone(), 0)];

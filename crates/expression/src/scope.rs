@@ -1,4 +1,4 @@
-//! What an evaluation asks of a moment.
+//! The interface between an evaluation and a moment of a run.
 
 use crate::ast::{Expr, Expression, Span};
 use crate::error::Error;
@@ -6,67 +6,67 @@ use crate::evaluate::Evaluated;
 use crate::types::Type;
 use program::model::Module;
 
-/// A moment of a run: what names stand for, and memory. `'m` is the life of the program's
-/// models, which types point into.
+/// A moment of a run: names and memory. `'m` is the lifetime of the program's models, to which
+/// types refer.
 pub trait Scope<'m> {
-    /// The module of the function where the expression stands; its types come first.
+    /// The module of the function that contains the expression. Its types take precedence.
     fn module(&self) -> &'m Module;
 
     /// All modules of the program, for types that this one only declares.
     fn modules(&self) -> Vec<&'m Module>;
 
-    /// The variable or function that a name stands for.
+    /// The variable or function that a name denotes.
     fn variable(&self, name: &str) -> Option<Variable<'m>>;
 
-    /// Bytes of memory; false if nothing is known of them.
+    /// Reads bytes of memory. Returns false if they are unknown.
     fn read(&self, address: u64, out: &mut [u8]) -> bool;
 
-    /// The value of a form that C does not have; none if the scope has no such form either.
+    /// Evaluates a form that is not part of C; `None` if the scope does not define it.
     fn form(&self, _form: &Form<'_>) -> Option<Result<Evaluated<'m>, Error>> {
         None
     }
 
-    /// What a pointer points to that was loaded from the address `at`: scopes over several
-    /// memories tell their addresses apart.
+    /// Maps a pointer that was loaded from the address `at`. Scopes over several memories make
+    /// their addresses distinct here.
     fn pointer_at(&self, _at: u64, address: u64) -> u64 {
         address
     }
 
-    /// Whether two pointers are equal; none if that is a matter of addresses.
+    /// Whether two pointers are equal; `None` if their addresses decide.
     fn same(&self, _one: (u64, &Type<'m>), _other: (u64, &Type<'m>)) -> Option<bool> {
         None
     }
 }
 
-/// A name that begins with `$`, alone or called.
+/// A form: a name that begins with `$`, alone or called.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<'e> {
     pub expression: &'e Expression,
-    /// With its `$`.
+    /// The name, including `$`.
     pub name: &'e str,
     pub arguments: &'e [Expr],
-    /// Of the whole form.
+    /// The span of the whole form.
     pub span: &'e Span,
 }
 
-/// What a name stands for.
+/// The entity that a name denotes.
 #[derive(Clone, Debug)]
 pub struct Variable<'m> {
     pub ty: Type<'m>,
     pub home: Home,
-    /// A number by which the scope knows it; reads of its registers carry it.
+    /// The scope's number of the variable, which is contained in reads of its registers.
     pub number: u32,
 }
 
-/// Where a variable is.
+/// The location of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
     Memory(u64),
-    /// In registers; `known` says which bytes are.
+    /// In registers. `known` marks the bytes that are available.
     Registers {
         bytes: Vec<u8>,
         known: Vec<bool>,
     },
-    /// It is in scope, but has no value here.
+    /// It is in scope, but has no value at this moment.
     Nowhere,
 }

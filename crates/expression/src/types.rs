@@ -1,4 +1,4 @@
-//! C types: those that debug information describes, and those that operators make.
+//! C types: those of debug information, and those that operators produce.
 
 use crate::ast::TypeName;
 use crate::error::{Error, Kind};
@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// A type.
 #[derive(Clone, Debug)]
 pub enum Type<'m> {
-    /// Of debug information: a module and the index of the type.
+    /// A type of debug information: a module and the index of the type.
     Declared(&'m Module, u32),
     Integer {
         bytes: u8,
@@ -25,14 +25,14 @@ pub enum Type<'m> {
     Void,
 }
 
-/// What a type consists of, behind typedefs and qualifiers.
+/// The structure of a type, without typedefs and qualifiers.
 #[derive(Clone, Debug)]
 pub enum Shape<'m> {
     Integer {
         bytes: u8,
         signed: bool,
     },
-    /// `char` of either sign.
+    /// `char` of either signedness.
     Character {
         signed: bool,
     },
@@ -47,7 +47,7 @@ pub enum Shape<'m> {
     Void,
 }
 
-/// The `char` of a module.
+/// The `char` type of a module.
 pub(crate) fn character(module: &Module) -> Type<'_> {
     let found = module.types.iter().position(|ty| matches!(ty.kind, TypeKind::Char { .. }));
     found.map_or(Type::Integer { bytes: 1, signed: true }, |at| Type::Declared(module, at as u32))
@@ -55,11 +55,11 @@ pub(crate) fn character(module: &Module) -> Type<'_> {
 
 pub const INT: Type<'static> = Type::Integer { bytes: 4, signed: true };
 
-/// Typedefs of typedefs beyond this many are a loop.
+/// Maximum length of a chain of typedefs. A longer one is a cycle.
 const MAX_ALIASES: usize = 64;
 
 impl<'m> Type<'m> {
-    /// The type with this index; `void` where debug information names none.
+    /// The type with this index; `void` if debug information has none.
     #[must_use]
     pub fn of(module: &'m Module, ty: Option<u32>) -> Type<'m> {
         match ty {
@@ -73,7 +73,7 @@ impl<'m> Type<'m> {
         Type::Pointer(Rc::new(self))
     }
 
-    /// Behind typedefs and qualifiers.
+    /// The type without typedefs and qualifiers.
     #[must_use]
     pub fn stripped(&self) -> Type<'m> {
         let mut ty = self.clone();
@@ -109,7 +109,7 @@ impl<'m> Type<'m> {
             TypeKind::Pointer { to } | TypeKind::Reference { to } => Shape::Pointer(Type::of(module, *to)),
             TypeKind::Array { of, count } => Shape::Array(Type::of(module, *of), *count),
             TypeKind::Record { members, .. } => Shape::Record(module, members),
-            // Clang takes `unsigned` unless an enumerator is negative.
+            // Clang uses `unsigned` unless an enumerator is negative.
             TypeKind::Enum { values } => {
                 Shape::Integer { bytes, signed: values.iter().any(|(_, value)| *value < 0) }
             }
@@ -118,7 +118,7 @@ impl<'m> Type<'m> {
         }
     }
 
-    /// What it refers to, if it is a reference of C++.
+    /// The referenced type of a C++ reference.
     #[must_use]
     pub fn referred(&self) -> Option<Type<'m>> {
         let Type::Declared(module, ty) = self.stripped() else { return None };
@@ -128,14 +128,15 @@ impl<'m> Type<'m> {
         }
     }
 
-    /// The name of a struct, union or class.
+    /// The tag of a struct, union or class.
     pub(crate) fn tag(&self) -> Option<&'m String> {
         let Type::Declared(module, ty) = self.stripped() else { return None };
         let ty = &module.types[ty as usize];
         matches!(ty.kind, TypeKind::Record { .. }).then_some(&ty.name)
     }
 
-    /// Strings, sequences and smart pointers of the standard libraries: where the content is.
+    /// Strings, sequences and smart pointers of the standard libraries: the location of the
+    /// content.
     pub(crate) fn sequence(&self, bytes: &[u8]) -> Option<(&'m Module, Sequence)> {
         let Type::Declared(module, ty) = self.stripped() else { return None };
         Some((module, sequences::of_object(module, &module.types[ty as usize], bytes)?))
@@ -147,7 +148,7 @@ impl<'m> Type<'m> {
             Type::Declared(module, ty) => module.types[*ty as usize].size,
             Type::Integer { bytes, .. } | Type::Float { bytes } => u64::from(*bytes),
             Type::Pointer(_) => 8,
-            // What GNU C adds to pointers to them.
+            // The GNU C size for arithmetic on pointers to them.
             Type::Function | Type::Void => 1,
         }
     }
@@ -157,7 +158,7 @@ impl<'m> Type<'m> {
         matches!(self.shape(), Shape::Character { .. })
     }
 
-    /// The type as C writes it.
+    /// The name of the type in C syntax.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -181,13 +182,14 @@ impl<'m> Type<'m> {
         }
     }
 
-    /// The type with its members, where this module only declares it and another defines it.
+    /// The complete definition of a type that this module only declares, from a module that defines
+    /// it.
     #[must_use]
     pub fn completed(&self, scope: &(impl Scope<'m> + ?Sized)) -> Type<'m> {
         self.completed_in(|| std::iter::once(scope.module()).chain(scope.modules()).collect())
     }
 
-    /// As [`Type::completed`], with the modules of the program.
+    /// As [`Type::completed`], with the given modules of the program.
     #[must_use]
     pub fn completed_in(&self, modules: impl FnOnce() -> Vec<&'m Module>) -> Type<'m> {
         let Type::Declared(module, index) = self.stripped() else { return self.clone() };
@@ -209,7 +211,7 @@ impl<'m> Type<'m> {
 }
 
 fn declared_name(module: &Module, index: u32) -> String {
-    // Types may refer to themselves, but only through something with a name.
+    // A type may refer to itself, but only through a named type.
     let mut suffix = String::new();
     let mut at = Some(index);
     for _ in 0..MAX_ALIASES {
@@ -255,7 +257,7 @@ fn pointer_name(to: String) -> String {
     if to.ends_with('*') { format!("{to}*") } else { format!("{to} *") }
 }
 
-/// The first type that is meant, in the scope's own module and then in all.
+/// The first type that satisfies a predicate, in the scope's own module and then in all modules.
 fn find<'m>(
     scope: &(impl Scope<'m> + ?Sized),
     is_meant: impl Fn(&program::model::Type) -> bool,
@@ -267,7 +269,7 @@ fn find<'m>(
     })
 }
 
-/// The type that a cast names.
+/// The type named in a cast.
 ///
 /// # Errors
 /// If there is no such type.
@@ -297,7 +299,7 @@ pub(crate) fn base<'m>(scope: &(impl Scope<'m> + ?Sized), name: &str) -> Option<
     find(scope, |t| t.name == name && !has_tag(t)).or_else(|| basic(name))
 }
 
-/// A type that C or its standard headers name, on x86-64 Linux.
+/// A basic type of C or its standard headers, on x86-64 Linux.
 fn basic(name: &str) -> Option<Type<'static>> {
     let integer = |bytes, signed| Some(Type::Integer { bytes, signed });
     match name {
@@ -323,7 +325,7 @@ fn basic(name: &str) -> Option<Type<'static>> {
         ["char"] => integer(1, signed),
         ["short"] => integer(2, signed),
         ["long"] | ["long", "long"] => integer(8, signed),
-        // One of the words that were left out stood there.
+        // The name consists only of `int`, `signed` and `unsigned`.
         [] => integer(4, signed),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Expressions over a moment made by hand: a list of two nodes, some locals, an array.
+//! Evaluates expressions over a handmade moment: a list of two nodes, some locals, an array.
 
 use expression::{Evaluated, Home, Kind, Read, Scope, Type, Variable, evaluate, parse};
 use program::model::{Member, Module, Type as Model, TypeKind};
@@ -131,14 +131,14 @@ impl<'m> Scope<'m> for World<'m> {
     }
 }
 
-/// Evaluates, and gives the value to `with`.
+/// Evaluates, and passes the value to `with`.
 fn evaluated<T>(text: &str, with: impl FnOnce(expression::Result<Evaluated<'_>>) -> T) -> T {
     let (module, other) = (module(), other());
     let world = World { module: &module, other: &other };
     with(parse(text).and_then(|e| evaluate(&e, &world)))
 }
 
-/// An integer, with the name of its type.
+/// The value of an integer, with the name of its type.
 fn int(text: &str) -> (i64, String) {
     evaluated(text, |value| {
         let value = value.unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -227,17 +227,17 @@ fn a_string_is_compared_by_its_text() {
     assert!(matches!(wrong(r#"list == "x""#).0, Kind::Operands { .. }));
 }
 
-/// A name in parentheses before an operator is a cast only if it is a type.
+/// A name in parentheses before an operator is a cast only if it denotes a type.
 #[test]
 fn names_in_parentheses() {
     assert_eq!(int("(i)*i").0, 1);
     assert_eq!(int("(i)-(i)").0, 0);
-    // `colour` is a variable here, so what looks like a cast is a call.
+    // `colour` is a variable here, so the apparent cast is a call.
     assert_eq!(wrong("(colour)(i + 1)").0, Kind::Unsupported("a call"));
     let (module, other) = (module(), other());
     let world = World { module: &module, other: &other };
     let cast = parse("(node_t)*list").and_then(|e| evaluate(&e, &world));
-    // It is a cast, which structs do not take.
+    // It is a cast, which is invalid for structs.
     assert!(matches!(cast.err().map(|e| e.kind), Some(Kind::Operands { .. })));
 }
 
@@ -249,7 +249,7 @@ fn what_was_read_is_told() {
     assert_eq!(reads("list->next->value"), [list, memory(FIRST + 8, 8), memory(SECOND, 4)]);
     assert_eq!(reads("node.low"), [Read::Bits { address: FIRST + 4, mask: 7 }]);
     assert_eq!(reads("node.high"), [Read::Bits { address: FIRST + 4, mask: 0xf8 }]);
-    // Only as far as needed, and each once.
+    // Short-circuit evaluation, and each read once.
     assert_eq!(reads("list || list->value"), [list]);
     assert_eq!(reads("i + i"), [Read::Variable { number: 2, offset: 0, len: 4 }]);
     assert_eq!(reads("&node"), []);
@@ -303,7 +303,7 @@ proptest::proptest! {
         evaluated(&text, |value| value.map(|v| v.bytes.len())).ok();
     }
 
-    /// The same, of texts that are more often expressions.
+    /// The same, with texts that are more often valid expressions.
     #[test]
     fn any_words_are_an_expression_or_an_error(words in proptest::collection::vec(
         proptest::sample::select(vec![
