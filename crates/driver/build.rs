@@ -1,5 +1,4 @@
-//! Makes the runtime's object file, which this crate embeds and links
-//! into every program.
+//! Builds the runtime's object file, which this crate embeds and links into every program.
 
 use std::path::{Path, PathBuf};
 

@@ -1,21 +1,20 @@
-//! Plain builds made otherwise than the build itself asks for: at another
-//! optimisation level, or with a sanitizer.
+//! Plain builds with options that differ from the build's own: another optimisation level, or a
+//! sanitizer.
 //!
-//! A program that passes its test only by luck, because a variable happens to hold the
-//! right value, rarely passes at another level too, and a sanitizer names the luck. The
-//! build's own options stay as they are, but for those that contradict.
+//! A program that passes its test by accident, because a variable happens to have the right value,
+//! rarely passes at another level too, and a sanitizer reports the cause. The build's own options
+//! are kept, except those that conflict.
 //!
-//! A sanitizer is left out where it cannot work: in a build that brings a sanitizer of
-//! its own, is linked statically, does without the C library, or is for another
-//! target. Such a command is carried out as it is, and the reason is kept for whoever
-//! asked (see [`units`](super::units)).
+//! No sanitizer is added where it cannot work: in a build that uses a sanitizer of its own, is
+//! linked statically, does not use the C library, or is for another target. Such a command runs
+//! unchanged, and the reason is recorded (see [`units`](super::units)).
 
 use std::ffi::OsString;
 
 use super::command::{Command, Goal, Item};
 use super::options::Role;
 
-/// An optimisation level that replaces the build's own.
+/// An optimisation level that replaces that of the build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Optimisation {
     /// `-O0`.
@@ -31,7 +30,7 @@ pub enum Optimisation {
 }
 
 impl Optimisation {
-    /// The level that is written `text`, as after `-O`.
+    /// Parses a level as written after `-O`.
     pub fn named(text: &str) -> Option<Self> {
         Some(match text {
             "0" => Optimisation::None,
@@ -54,17 +53,17 @@ impl Optimisation {
     }
 }
 
-/// A sanitizer that all of a program is compiled and linked with.
+/// A sanitizer with which the whole program is compiled and linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sanitizer {
-    /// Accesses outside of objects (`address`).
+    /// Accesses outside objects (`address`).
     Address,
-    /// Uses of values that were never set (`memory`).
+    /// Uses of uninitialised values (`memory`).
     Memory,
 }
 
 impl Sanitizer {
-    /// The sanitizer of that name, as after `-fsanitize=`.
+    /// Parses a sanitizer as written after `-fsanitize=`.
     pub fn named(text: &str) -> Option<Self> {
         match text {
             "address" => Some(Sanitizer::Address),
@@ -94,19 +93,19 @@ impl Sanitizer {
     }
 }
 
-/// The checking variants of library functions (`__snprintf_chk`) are not known to the
-/// sanitizers: MemorySanitizer would take what they write for uninitialised. Clang puts
-/// words of `-Wp,` behind `-D` and `-U`, so that this is the last word.
+/// The sanitizers do not know the checking variants of library functions (`__snprintf_chk`):
+/// MemorySanitizer would treat their output as uninitialised. Clang places words of `-Wp,` after
+/// `-D` and `-U`, so that this option takes effect last.
 const UNFORTIFIED: &str = "-Wp,-U_FORTIFY_SOURCE";
 
-/// Words without which there is no C library to put a sanitizer beside.
+/// Options that exclude the C library, which a sanitizer requires.
 const WITHOUT_LIBRARY: &[&str] = &["-nostdlib", "--no-standard-libraries", "-nodefaultlibs", "-nolibc"];
 
-/// Words that take away the names a report is made of.
+/// Options that remove the symbols which a report requires.
 const STRIPPING: &[&str] =
     &["-s", "-Wl,-s", "-Wl,--strip-all", "-Wl,-S", "-Wl,--strip-debug", "-Wl,-s,-x", "-Wl,-x,-s"];
 
-/// How a plain build differs from what the build asks for.
+/// The differences between a plain build and the build's own options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Altered {
     pub optimisation: Option<Optimisation>,
@@ -114,8 +113,7 @@ pub struct Altered {
 }
 
 impl Altered {
-    /// Changes `command` accordingly. Returns the option because of which it gets no
-    /// sanitizer, if it should have had one.
+    /// Modifies `command` accordingly. Returns the option that prevents a requested sanitizer.
     pub fn apply(&self, command: &mut Command) -> Option<String> {
         if command.inputs.is_empty() {
             return None;
@@ -129,19 +127,20 @@ impl Altered {
         if let (Some(sanitizer), None) = (self.sanitizer, &hindrance) {
             command.items.retain(|item| !is_word(item, Role::Link, STRIPPING));
             added.extend(sanitizer.options());
-            // The report's lines come from the object, whatever the build wanted.
+            // Reports require line information, even if the build does not request it.
             (command.debug_is_wanted, command.debug_is_full) = (true, true);
         }
         if added.is_empty() {
             return hindrance;
         }
-        // Not every step uses each of them, and the build is not to hear of it.
+        // Not every step uses each option; clang must not warn about that.
         let quiet = ["--start-no-unused-arguments"].into_iter();
         for word in quiet.chain(added).chain(["--end-no-unused-arguments"]) {
             command.items.push(item(word, Role::Compile));
         }
         if self.sanitizer.is_some() && hindrance.is_none() && command.linking.shared {
-            // The runtime is in the executable; a library finds it there when it is loaded.
+            // The sanitizer's runtime is in the executable. A library is bound to it when it is
+            // loaded.
             command.items.push(item("-Wl,-z,undefs", Role::Link));
         }
         hindrance
@@ -156,7 +155,7 @@ fn is_word(item: &Item, role: Role, words: &[&str]) -> bool {
     item.role == role && words.iter().any(|word| item.words[0] == *word)
 }
 
-/// Does it say how much to optimise?
+/// Whether an option sets the optimisation level.
 fn is_level(item: &Item) -> bool {
     let word = item.words[0].to_string_lossy();
     match item.role {
@@ -166,7 +165,7 @@ fn is_level(item: &Item) -> bool {
     }
 }
 
-/// The option because of which a sanitizer cannot be added.
+/// The option that prevents adding a sanitizer.
 fn hindrance(command: &Command) -> Option<String> {
     let links = command.goal == Goal::Link && !command.linking.relocatable;
     let hinders = |item: &&Item| {
@@ -213,9 +212,9 @@ mod tests {
         assert_eq!(level("-O2 -c a.c"), "-c a.c -O1");
         assert_eq!(level("-c a.c -O -O3 --optimize=2 -Ofast"), "-c a.c -O1");
         assert_eq!(level("-c a.c"), "-c a.c -O1");
-        // Neither a value of another option nor a file is a level.
+        // The value of another option and a file name are not levels.
         assert_eq!(level("-Xclang -O2 -include -O3 -c a.c"), "-Xclang -O2 -include -O3 -c a.c -O1");
-        // Where nothing is compiled or linked, there is nothing to say.
+        // A command that neither compiles nor links is not modified.
         assert_eq!(level("-O2 --version"), "-O2 --version");
         assert_eq!(Optimisation::named("fast"), None);
     }
@@ -242,7 +241,7 @@ mod tests {
             ("--target=aarch64-linux-gnu -c a.c", "--target=aarch64-linux-gnu"),
         ] {
             assert_eq!(apply(line, None, Some("address")), (line.to_owned(), Some(word.to_owned())));
-            // The level is another matter.
+            // The level is independent of that.
             assert_eq!(apply(line, Some("3"), Some("address")).0, format!("{line} -O3"));
         }
         for line in ["-nostdlib -r a.o -o b.o", "-nostdlib -c a.c", "--coverage -c a.c"] {

@@ -1,5 +1,4 @@
-//! A compiler's command line, understood: what to produce, from which inputs, and
-//! which words belong to which step.
+//! A parsed compiler command line: the goal, the inputs, and the words that belong to each step.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::Language;
 use super::options::{Role, classify, debug_level_is_full};
 
-/// What the user wants to have at the end.
+/// The requested product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// `-S`
@@ -19,12 +18,12 @@ pub enum Goal {
     Link,
 }
 
-/// What an input file holds.
+/// The content of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// C or C++ (also preprocessed): instrumented.
     Source,
-    /// Something clang compiles and we leave alone: assembler, LLVM IR, Objective-C, ...
+    /// Compiled by clang and not instrumented: assembler, LLVM IR, Objective-C, ...
     Other,
     /// A header, which becomes a precompiled header.
     Header,
@@ -50,10 +49,10 @@ pub struct Item {
     pub input: Option<usize>,
 }
 
-/// What `-M*` options ask for.
+/// The requests of `-M*` options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependencies {
-    /// `-MD` or `-MMD`: write a dependency file beside compiling.
+    /// `-MD` or `-MMD`: write a dependency file as part of compiling.
     pub wanted: bool,
     /// `-MF` names the file.
     pub file_named: bool,
@@ -61,7 +60,7 @@ pub struct Dependencies {
     pub target_named: bool,
 }
 
-/// Flags of the link step that change what we add to it.
+/// Flags of the link step that affect the options we add.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linking {
     pub shared: bool,
@@ -79,28 +78,29 @@ pub struct Command {
     pub output: Option<PathBuf>,
     pub dependencies: Dependencies,
     pub linking: Linking,
-    /// Clang alone can do this: nothing is compiled, or something we have no part in.
+    /// The whole command is passed to clang: nothing is compiled, or only products that the driver
+    /// does not handle.
     pub passthrough: bool,
-    /// Why no input of this command can be instrumented: the option that says so.
+    /// The option that prevents instrumentation of all inputs.
     pub foreign: Option<String>,
-    /// gcc's options that are dropped, for the note.
+    /// Options of gcc that are dropped, for the note.
     pub dropped: Vec<String>,
-    /// Options that measure the program; see [`Role::Measure`].
+    /// Options for measurement; see [`Role::Measure`].
     pub measured: Vec<String>,
-    /// The last `-O` asks for no optimisation (as does none at all).
+    /// The last `-O` requests no optimisation, or there is none.
     pub unoptimised: bool,
-    /// The last `-O` was `-O3` or more.
+    /// The last `-O` was `-O3` or higher.
     pub aggressive: bool,
-    /// The options ask for full debug information already.
+    /// The options request full debug information.
     pub debug_is_full: bool,
-    /// The options ask for some debug information.
+    /// The options request some debug information.
     pub debug_is_wanted: bool,
-    /// Some option permitted inexact floating point.
+    /// An option permitted inexact floating point.
     pub fast_math: bool,
 }
 
 impl Command {
-    /// Understands `args`, in which response files are expanded already.
+    /// Parses `args`, in which response files are already expanded.
     pub fn parse(args: &[OsString]) -> Self {
         let mut command = Command {
             items: Vec::new(),
@@ -141,7 +141,7 @@ impl Command {
             if shape.takes_next {
                 match rest.next() {
                     Some(value) => words.push(value.clone()),
-                    // The value is missing; clang has the right words for that.
+                    // The value is missing; clang reports the error.
                     None => command.passthrough = true,
                 }
             }
@@ -167,7 +167,7 @@ impl Command {
         });
     }
 
-    /// Takes notice of one option's meaning for the whole command.
+    /// Records the effect of one option on the whole command.
     fn note(&mut self, word: &str, role: Role, words: &[OsString]) {
         match role {
             Role::Passthrough => self.passthrough = true,
@@ -232,15 +232,15 @@ impl Command {
         }
     }
 
-    /// The inputs that go through a compile step, with their numbers.
+    /// The inputs that require a compile step, with their numbers.
     pub fn compiled(&self) -> impl Iterator<Item = (usize, &Input)> {
         self.inputs.iter().enumerate().filter(|(_, input)| input.kind != Kind::Linkable)
     }
 
-    /// The command without the options that are never given to clang.
+    /// The command without the options that are never passed to clang.
     pub fn cleaned(&self) -> Vec<OsString> {
         let mut args: Vec<OsString> = Vec::new();
-        // A precompiled header must agree with the sources that will use it.
+        // A precompiled header must be compatible with the sources that include it.
         let header = self.inputs.iter().any(|input| input.kind == Kind::Header);
         for item in &self.items {
             let dropped =
@@ -255,7 +255,7 @@ impl Command {
         args
     }
 
-    /// What remains of the options that permit inexact floating point.
+    /// Replacements for the options that permit inexact floating point.
     pub fn instead_of_fast_math(&self) -> Vec<OsString> {
         let mut args = Vec::new();
         if self.items.iter().any(|item| item.role == Role::FastMath && item.words[0] == "-Ofast") {
@@ -267,7 +267,7 @@ impl Command {
         args
     }
 
-    /// Where the product of compiling `input` goes, when it is not linked.
+    /// The product of compiling `input` when it is not linked.
     pub fn product(&self, input: &Input) -> PathBuf {
         if let Some(output) = &self.output {
             return output.clone();
@@ -275,7 +275,7 @@ impl Command {
         stem(&input.path).with_added_extension(if self.goal == Goal::Assembly { "s" } else { "o" })
     }
 
-    /// The dependency file of `input`, named as clang names it.
+    /// The dependency file of `input`, with clang's default name.
     pub fn dependency_file(&self, input: &Input) -> PathBuf {
         match &self.output {
             Some(output) => output.with_extension("d"),
@@ -283,7 +283,7 @@ impl Command {
         }
     }
 
-    /// The target that the dependency file names.
+    /// The target name in the dependency file.
     pub fn dependency_target(&self, input: &Input) -> PathBuf {
         match &self.output {
             Some(output) => output.clone(),
@@ -328,8 +328,8 @@ impl Linking {
     }
 }
 
-/// The file name of `path` without folder and last extension: what clang names
-/// products after.
+/// The file name of `path` without directory and last extension, from which clang derives the names
+/// of products.
 fn stem(path: &Path) -> PathBuf {
     match path.file_stem() {
         Some(stem) => PathBuf::from(stem),
@@ -337,7 +337,7 @@ fn stem(path: &Path) -> PathBuf {
     }
 }
 
-/// The value of an option: the second word, or what follows one of `prefixes`.
+/// The value of an option: the second word, or the part after one of `prefixes`.
 fn value_of(words: &[OsString], prefixes: &[&str]) -> Option<OsString> {
     if let Some(value) = words.get(1) {
         return Some(value.clone());
@@ -350,7 +350,7 @@ fn value_of(words: &[OsString], prefixes: &[&str]) -> Option<OsString> {
         .map(|rest| OsString::from_vec(rest.to_vec()))
 }
 
-/// Recording is for Linux on x86-64; other targets are compiled plainly.
+/// Recording supports Linux on x86-64. For other targets sources are compiled without it.
 fn is_supported_target(triple: &str) -> bool {
     triple.starts_with("x86_64") && triple.contains("linux") && !triple.ends_with("x32")
 }
@@ -381,14 +381,15 @@ fn kind_of(path: &OsStr, language: Option<&OsStr>) -> Kind {
             Kind::Other
         }
         Some("iim" | "ast" | "clcpp" | "cir" | "hlsl" | "ifs") => Kind::Other,
-        // `-` without a language: clang says what is wrong.
+        // `-` without a language: clang reports the error.
         None if path == "-" => Kind::Other,
         _ => Kind::Linkable,
     }
 }
 
 impl Input {
-    /// Whether the driver of a language takes this for C++. That of C++ takes C for it too.
+    /// Whether the driver of a language compiles this as C++. The C++ driver does so for C files
+    /// too.
     pub fn is_cxx(&self, driver: Language) -> bool {
         let extension = self.path.extension().and_then(OsStr::to_str);
         match (self.language.as_deref().and_then(OsStr::to_str), extension) {
@@ -400,7 +401,7 @@ impl Input {
     }
 }
 
-/// The language that `--driver-mode` is set for.
+/// The `--driver-mode` of a language.
 pub fn driver_mode(language: Language) -> Option<&'static str> {
     match language {
         Language::C => None,

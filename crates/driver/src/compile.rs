@@ -1,13 +1,12 @@
-//! One source file to one object: clang to bitcode, instrumentation, clang to code.
+//! Compiles one source file to one object: clang to bitcode, instrumentation, clang to code.
 //!
 //! ```text
 //! a.c ─ clang, user's options ─► a.bc ─ instrument ─► a.out.bc ─ clang -O2 ─► a.o
 //!       (all diagnostics)                             (silent)
 //! ```
-//! If instrumentation or the second clang fails, the file is compiled as if we were
-//! not there, and one note says so. In plain mode there is one step, without
-//! instrumentation; what is dropped from the options is the same, so that a program
-//! computes the same in both.
+//! If instrumentation or the second clang fails, the file is compiled by clang alone, and one note
+//! reports that. In plain mode there is one step, without instrumentation. The same options are
+//! dropped in both modes, so that a program computes the same results.
 
 use std::ffi::OsString;
 use std::io;
@@ -21,21 +20,19 @@ use super::setup::Mode;
 use super::{Session, command, templates};
 use program::intervention::Intervention;
 
-/// Added to plain compilations, as in the instrumented build of the same file.
+/// Added to plain compilations, to match the instrumented build of the same file.
 pub const ALWAYS_PLAIN: &[&str] = &["-ffp-contract=off"];
 
-/// What came of compiling one input.
+/// The result of compiling one input.
 pub struct Made {
     /// Clang's exit code.
     pub code: i32,
-    /// Not so for a file that was to be instrumented and could not: the next attempt
-    /// may be luckier.
+    /// False for a file that could not be instrumented as requested: the next attempt may succeed.
     pub as_asked: bool,
 }
 
-/// Compiles one input of the command into `product`. Returns clang's exit code.
-/// `first` is true for the first input: only with it clang may speak about the
-/// command line as a whole.
+/// Compiles one input of the command into `product`. Returns clang's exit code. `first` is true for
+/// the first input: only then clang may report diagnostics about the command line as a whole.
 pub fn compile(
     session: &Session,
     command: &Command,
@@ -52,16 +49,16 @@ pub fn compile(
     }
 }
 
-/// Whether a file is a program by which a build finds out what the machine has: of Autoconf,
-/// CMake or Meson. Such programs look at what recording changes, such as the stack on which
-/// a handler's locals are, and nobody records them.
+/// Whether a file is a probe with which Autoconf, CMake or Meson tests the machine. Probes may
+/// depend on properties that recording changes, such as the stack that contains the locals of a
+/// signal handler, and are never recorded.
 fn is_probe(path: &Path) -> bool {
     const FOLDERS: [&str; 3] = ["CMakeScratch", "CMakeTmp", "meson-private"];
     path.file_stem().is_some_and(|stem| stem == "conftest")
         || path.components().any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
 }
 
-/// Compiles without looking into the cache.
+/// Compiles without the cache.
 pub fn fresh(
     session: &Session,
     command: &Command,
@@ -117,8 +114,8 @@ pub fn fresh(
         }
         Err(message) => message,
     };
-    // Code generation also finds errors of the user's (in inline assembly): plain
-    // compilation then reports them in clang's own words. Its warnings were shown.
+    // Code generation also finds errors in the source (in inline assembly). Plain compilation then
+    // reports them as clang diagnostics. Its warnings were already shown.
     let args = plain(session, command, input, product, first, true);
     let code = session.runner.run(&session.clang, &args, stdin.as_deref(), sink)?;
     if code == 0 {
@@ -127,8 +124,8 @@ pub fn fresh(
     Ok(Made { code, as_asked: false })
 }
 
-/// Compiles with one value replaced. Never falls back to the code as it is: its outcome would be
-/// taken for that of the intervention.
+/// Compiles with one value replaced. Never falls back to unmodified code: its outcome would be
+/// attributed to the intervention.
 fn with_intervention(
     session: &Session,
     command: &Command,
@@ -141,7 +138,7 @@ fn with_intervention(
     let dir = tempfile::tempdir_in(session.temp.path())?;
     let (bitcode, replaced) = (dir.path().join("before.bc"), dir.path().join("after.bc"));
     let mut args = to_bitcode(session, command, input, dir.path(), &bitcode, first)?;
-    // After the user's warnings, before the input.
+    // After the user's warning options, before the input.
     let end = args.iter().position(|word| word == "-emit-llvm").unwrap_or(0);
     args.insert(end, "-Wno-unknown-pragmas".into());
     let code = session.runner.run(&session.clang, &args, None, sink)?;
@@ -164,14 +161,14 @@ fn user_options(session: &Session, command: &Command, first: bool) -> Vec<OsStri
     options_without(session, command, first, &[])
 }
 
-/// The same, without those that have one of `roles`.
+/// As `user_options`, without options that have one of `roles`.
 pub fn options_without(session: &Session, command: &Command, first: bool, roles: &[Role]) -> Vec<OsString> {
     let mut args: Vec<OsString> = Vec::new();
     if session.colours {
         args.push("-fcolor-diagnostics".into());
     }
     if let Some(tree) = &session.tree {
-        // First, so that the user's own mappings have the last word.
+        // First, so that the user's own mappings take precedence.
         args.push("--start-no-unused-arguments".into());
         args.extend(tree.options(session.mode));
         args.push("--end-no-unused-arguments".into());
@@ -180,7 +177,7 @@ pub fn options_without(session: &Session, command: &Command, first: bool, roles:
         let keep = match item.role {
             Role::Compile | Role::Codegen | Role::Depend | Role::Foreign => true,
             Role::Measure => session.mode == Mode::Plain,
-            // With `-c`, clang itself says that such words are not used.
+            // With `-c`, clang itself warns that such words are not used.
             Role::Link => command.goal != Goal::Link && first,
             Role::Input => {
                 command.goal != Goal::Link
@@ -201,8 +198,7 @@ pub fn options_without(session: &Session, command: &Command, first: bool, roles:
     args
 }
 
-/// Options that make clang write the dependency file that it would write if it were
-/// alone.
+/// Options with which clang writes the same dependency file as without the driver.
 fn dependencies(command: &Command, input: &Input) -> Vec<OsString> {
     let mut args: Vec<OsString> = Vec::new();
     if command.dependencies.wanted {
@@ -221,7 +217,7 @@ fn input_words(input: &Input) -> Vec<OsString> {
     if let Some(language) = &input.language {
         args.extend(["-x".into(), language.clone()]);
     }
-    // A source whose name begins with a dash can only have come after `--`.
+    // A source name that begins with a dash must follow `--`.
     if input.path.as_os_str() != "-" && input.path.to_string_lossy().starts_with('-') {
         args.push("--".into());
     }
@@ -233,8 +229,8 @@ pub fn mode(session: &Session) -> Vec<OsString> {
     command::driver_mode(session.language).map(OsString::from).into_iter().collect()
 }
 
-/// clang as if we were not there, but for one input only. `again`: the warnings were
-/// shown and the dependency file was written before.
+/// The options of clang without the driver, for one input. `again`: the warnings were shown and the
+/// dependency file was written before.
 fn plain(
     session: &Session,
     command: &Command,
@@ -258,7 +254,7 @@ fn plain(
     args
 }
 
-/// Preprocessing, for the cache. Writes the dependency file as well.
+/// The options for preprocessing, for the cache. Preprocessing writes the dependency file as well.
 pub fn to_text(
     session: &Session,
     command: &Command,
@@ -274,7 +270,8 @@ pub fn to_text(
     args
 }
 
-/// The first step: diagnostics, dependency files, bitcode. `dir` is for what clang needs beside.
+/// The options of the first step: diagnostics, dependency files, bitcode. `dir` is for auxiliary
+/// files.
 fn to_bitcode(
     session: &Session,
     command: &Command,
@@ -287,15 +284,15 @@ fn to_bitcode(
     args.extend(user_options(session, command, first));
     args.extend(dependencies(command, input));
     if !command.debug_is_full {
-        // Source places and variables of the model come from debug information.
+        // Source locations and variables of the model come from debug information.
         args.push("-g".into());
     }
-    // The front end must not leave the choice of fused operations to later steps:
-    // replay could not know it.
+    // The front end must not leave the choice of fused operations to later steps, since replay
+    // could not reproduce it.
     args.push("-ffp-contract=off".into());
     args.extend(["-Xclang".into(), "-disable-llvm-passes".into()]);
-    // With them, all ways out of a scope pass one block with a `switch`, which is not
-    // in the source.
+    // With lifetime markers, all exits of a scope pass one block with a `switch` that is not in the
+    // source.
     args.extend(["-Xclang".into(), "-disable-lifetime-markers".into()]);
     if command.unoptimised {
         args.extend(["-Xclang".into(), "-disable-O0-optnone".into()]);
@@ -308,8 +305,8 @@ fn to_bitcode(
     Ok(args)
 }
 
-/// The last step: code from instrumented bitcode, always optimised, because
-/// unoptimised checks around every access would make recording slow.
+/// The options of the last step: code from instrumented bitcode, always optimised, because
+/// unoptimised checks at every access would make recording slow.
 fn to_code(command: &Command, bitcode: &Path, product: &Path) -> Vec<OsString> {
     let mut args: Vec<OsString> = Vec::new();
     for item in &command.items {
@@ -318,8 +315,8 @@ fn to_code(command: &Command, bitcode: &Path, product: &Path) -> Vec<OsString> {
         }
     }
     args.push(if command.aggressive { "-O3".into() } else { "-O2".into() });
-    // Time and sum are neighbours in the context. Loading both as one vector, right
-    // after a callee stored them one by one, stalls the processor at every call.
+    // Time and sum are adjacent in the context. Loading both as one vector just after a callee
+    // stored them separately causes a store-forwarding stall at every call.
     args.push("-fno-slp-vectorize".into());
     args.extend(["-w".into(), "-Wno-unused-command-line-argument".into()]);
     args.push(if command.goal == Goal::Assembly { "-S".into() } else { "-c".into() });

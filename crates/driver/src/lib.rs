@@ -1,27 +1,26 @@
-//! The compiler driver: what `relapse cc` and `relapse c++` do.
+//! The compiler driver: the implementation of `relapse cc` and `relapse c++`.
 //!
-//! It stands where a C compiler stands in a build and behaves like clang: same
-//! options, same diagnostics, same exit codes, same files. What it adds is in the
-//! objects and in the linked program. Which command line becomes what:
+//! It replaces a C compiler in a build and behaves like clang: same options, same diagnostics, same
+//! exit codes, same files. Its additions are in the objects and in the linked program. Command
+//! lines are handled as follows:
 //!
 //! | command | what happens |
 //! |---|---|
-//! | nothing to compile or link, `-E`, `-M`, `-fsyntax-only`, `--version`, ... | clang alone, same words |
+//! | nothing to compile or link, `-E`, `-M`, `-fsyntax-only`, `--version`, ... | clang alone, same options |
 //! | `-c`, `-S` | each C or C++ source: bitcode, instrumentation, code ([`compile`]) |
 //! | link | sources to temporary objects, then clang links them with the runtime ([`link`]) |
 //!
-//! In plain mode ([`Mode`]) instrumentation and runtime are left out; such a build can be
-//! [`altered`], and can tell what it compiled ([`units`]). With an
-//! [`ObjectCache`], nothing is compiled twice. [`shims`] makes a folder of the names
-//! by which builds call compilers.
+//! In plain mode ([`Mode`]) instrumentation and runtime are omitted. The options of such a build
+//! can be replaced ([`altered`]), and its compilations can be recorded ([`units`]). With an
+//! [`ObjectCache`], equal compilations run only once. [`shims`] creates a directory of the names by
+//! which builds call compilers.
 //!
-//! What must not be known here: LLVM and what the instrumented code looks like. Another
-//! program changes the bitcode ([`Request`]): a program with this crate starts without
-//! loading LLVM.
+//! What must not be known here: LLVM and the form of instrumented code. Another program modifies
+//! the bitcode ([`Request`]), so that a program with this crate starts without loading LLVM.
 //!
-//! This crate is a program's `main` in library form: it runs processes, writes notes to
-//! standard error and, in [`Setup::from_environment`], reads environment variables
-//! (`RELAPSE_*`; the page on the driver lists them).
+//! This crate is a program's `main` in library form: it runs processes, writes notes to standard
+//! error and, in [`Setup::from_environment`], reads environment variables (`RELAPSE_*`, documented
+//! on the page about the driver).
 
 #![warn(missing_docs)]
 
@@ -59,7 +58,7 @@ pub use names::{ShimError, called_as, shims};
 pub use request::{Action, Request};
 pub use setup::{Mode, Setup};
 
-/// Which compiler to be.
+/// The compiler that the driver replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// clang.
@@ -81,7 +80,7 @@ pub struct Session {
     altered: Altered,
     units: Option<Units>,
     folders: Vec<PathBuf>,
-    /// Clang must be told to use colours, because it talks to us and not to a terminal.
+    /// Whether clang needs an explicit option to use colours, because its standard error is a pipe.
     colours: bool,
     instrumenter: PathBuf,
     runner: Runner,
@@ -89,8 +88,8 @@ pub struct Session {
     stdin: std::cell::OnceCell<Vec<u8>>,
 }
 
-/// Runs the driver as `relapse cc` (or `c++`) with `args`, and returns the exit code. The
-/// program `instrumenter` carries out [`Request`]s.
+/// Runs the driver as `relapse cc` (or `c++`) with `args`, and returns the exit code. The program
+/// `instrumenter` executes [`Request`]s.
 ///
 /// ```no_run
 /// let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
@@ -110,7 +109,7 @@ pub fn run(language: Language, args: &[OsString], instrumenter: &Path) -> i32 {
 }
 
 impl Session {
-    /// A session as `setup` describes it. The error is a sentence for the user.
+    /// Creates a session from `setup`. The error is a sentence for the user.
     pub fn new(setup: Setup) -> Result<Self, String> {
         let clang = toolchain::find_clang(setup.clang.as_deref(), Some(&setup.instrumenter))
             .ok_or("failed to find clang 22: install it, or name it in RELAPSE_CLANG")?;
@@ -119,7 +118,7 @@ impl Session {
             .prefix(&signals::folder_prefix())
             .tempdir()
             .map_err(|error| format!("failed to make a temporary folder: {error}"))?;
-        // Recordings are made of the program as the build wants it.
+        // Recorded programs are built with the build's own options.
         let plain = setup.mode == Mode::Plain;
         let altered = match setup.mode {
             Mode::Plain => Altered { optimisation: setup.optimisation, sanitizer: setup.sanitizer },
@@ -144,7 +143,7 @@ impl Session {
         })
     }
 
-    /// Does what the command line `args` says. Returns the exit code.
+    /// Executes the command line `args`. Returns the exit code.
     pub fn run(&self, args: &[OsString]) -> i32 {
         self.drive(args).unwrap_or_else(|error| {
             complain(&format!("failed to run {}: {error}", self.clang.display()));
@@ -205,7 +204,7 @@ impl Session {
         link::link(self, &command, &objects)
     }
 
-    /// Hands the whole command to clang.
+    /// Passes the whole command to clang.
     fn pass_through(&self, command: &Command) -> io::Result<i32> {
         let mut args: Vec<OsString> =
             command::driver_mode(self.language).map(OsString::from).into_iter().collect();
@@ -213,8 +212,8 @@ impl Session {
         self.runner.run(&self.clang, &args, None, &mut DiagnosticSink::Direct)
     }
 
-    /// Would clang refuse the command as a whole, before looking into any file? Then
-    /// it should say so once, not in every step.
+    /// Whether clang would reject the command as a whole before it reads any file. It should then
+    /// report the error once, not in every step.
     fn clang_would_refuse(&self, command: &Command) -> io::Result<bool> {
         let exists = |path: &Path| path.as_os_str() == "-" || path.exists();
         if command.inputs.iter().any(|input| !exists(&input.path)) {
@@ -230,7 +229,7 @@ impl Session {
         Ok(self.runner.run_captured(&self.clang, &args)?.0 != 0)
     }
 
-    /// Has one file changed by the instrumenter. The error is a sentence for the user.
+    /// Lets the instrumenter transform one file. The error is a sentence for the user.
     fn request(&self, request: &Request) -> Result<(), String> {
         let problem = match self.runner.run_captured(&self.instrumenter, &request.arguments()) {
             Ok((0, _)) => None,
@@ -258,7 +257,7 @@ impl Session {
         }
     }
 
-    /// Standard input, read once: a step that is repeated needs it again.
+    /// Standard input, read once, because a repeated step reads it again.
     fn read_stdin(&self) -> io::Result<Vec<u8>> {
         if let Some(bytes) = self.stdin.get() {
             return Ok(bytes.clone());
@@ -274,11 +273,11 @@ impl Session {
 }
 
 fn complain(text: &str) {
-    // If standard error is closed there is nobody to tell.
+    // A closed standard error is not an error.
     let _ = writeln!(io::stderr(), "relapse-cc: {text}");
 }
 
-/// The clang that the driver runs, if there is one: `RELAPSE_CLANG`, or version 22.
+/// The clang that the driver runs: `RELAPSE_CLANG`, or version 22. `None` if it is not installed.
 #[must_use]
 pub fn clang() -> Option<PathBuf> {
     let named = std::env::var_os("RELAPSE_CLANG").filter(|name| !name.is_empty()).map(PathBuf::from);

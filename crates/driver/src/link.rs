@@ -1,13 +1,12 @@
-//! The link step: the user's command with every compiled input replaced by its
-//! object, and the runtime added.
+//! The link step: the user's command with every compiled input replaced by its object, and the
+//! runtime added.
 //!
-//! Executables and shared libraries both get the runtime. In a process that has
-//! several copies the first one that the dynamic linker meets must serve all: that is
-//! the executable's, because its `__relapse_*` symbols are exported and those of
-//! libraries stay open to interposition, whatever `-Bsymbolic` says.
+//! Executables and shared libraries both contain the runtime. In a process with several copies, all
+//! modules must use the copy that the dynamic linker finds first: that of the executable, because
+//! its `__relapse_*` symbols are exported, and the references of libraries stay preemptible even
+//! with `-Bsymbolic`.
 //!
-//! In plain mode nothing is added but the choice of the linker, which is the same in
-//! both modes.
+//! In plain mode only the choice of the linker is added, which is the same in both modes.
 
 use std::ffi::OsString;
 use std::io;
@@ -20,7 +19,7 @@ use super::setup::Mode;
 use super::toolchain::{self, RUNTIME_NAME};
 use super::{Session, version_script};
 
-/// Links. `objects[n]` is the object made of input `n`, if it was compiled.
+/// Links. `objects[n]` is the object compiled from input `n`, if there is one.
 pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -> io::Result<i32> {
     let compiled_some = objects.iter().any(Option::is_some);
     let mut args: Vec<OsString> =
@@ -34,7 +33,7 @@ pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -
             Role::Compile | Role::Codegen | Role::Output | Role::Foreign => {
                 args.extend(item.words.iter().cloned());
             }
-            // The program may call functions of the library that measures.
+            // The program may call functions of the profiling library.
             Role::Measure if session.mode == Mode::Plain || item.words[0] != "-pg" => {
                 args.extend(item.words.iter().cloned());
             }
@@ -46,7 +45,7 @@ pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -
         }
     }
     if compiled_some {
-        // The options were judged when the inputs were compiled.
+        // Diagnostics about the options were reported when the inputs were compiled.
         args.extend(["-w".into(), "-Wno-unused-command-line-argument".into()]);
     }
     let lld = session.has_lld
@@ -77,13 +76,13 @@ pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -
     session.runner.run(&session.clang, &args, None, &mut DiagnosticSink::Direct)
 }
 
-/// The runtime comes first: a shared library on the command line has a copy of it as well, and
-/// would otherwise be the one that the program needs from then on.
+/// The runtime precedes all inputs: a shared library on the command line also contains a copy, and
+/// the program would otherwise depend on that copy.
 fn runtime_words(runtime: &Path, lld: bool) -> Vec<OsString> {
     let mut args: Vec<OsString> = Vec::new();
     if lld {
-        // As if it were in an archive: taken only if some object asks for it, so that
-        // a program without any instrumented code stays as it is.
+        // Like an archive member: linked only if some object references it, so that a program
+        // without instrumented code is unchanged.
         args.push("-Wl,--start-lib".into());
     }
     args.push(runtime.into());
@@ -94,13 +93,13 @@ fn runtime_words(runtime: &Path, lld: bool) -> Vec<OsString> {
     args
 }
 
-/// Other targets have other formats than ELF, perhaps.
+/// Targets other than Linux may use a format other than ELF.
 fn is_for_linux(option: &str) -> bool {
     !option.contains("target") || option.contains("linux")
 }
 
-/// A source that leaves a mark in the product: `relapse record` reads there why the program does
-/// not record.
+/// A source that adds a section to the product, from which `relapse record` reads the reason why
+/// the program does not record.
 fn mark(temp: &Path, option: &str) -> io::Result<OsString> {
     let path = temp.join("unrecorded.s");
     let option = option.escape_default();

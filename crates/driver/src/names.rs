@@ -1,7 +1,7 @@
-//! The names under which the driver may be called, and a folder of such names.
+//! The names under which the driver may be called, and a directory of such names.
 //!
-//! Builds that ignore `CC` call `gcc` or `c++` by name. A folder of links named so,
-//! put first in `PATH`, makes them call the driver all the same.
+//! Some builds ignore `CC` and call `gcc` or `c++` by name. With a directory of links with these
+//! names first in `PATH`, they call the driver.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::Language;
 
-/// What builds call a compiler.
+/// Names by which builds call a compiler.
 const NAMES: &[&str] = &[
     "cc",
     "gcc",
@@ -24,9 +24,9 @@ const NAMES: &[&str] = &[
     "x86_64-linux-gnu-g++",
 ];
 
-/// Why the folder of names could not be made. Texts fit after "failed to".
+/// The reason why the directory of names could not be created. Texts fit after "failed to".
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // The texts say what each means.
+#[allow(missing_docs)] // The texts document each variant.
 pub enum ShimError {
     #[error("find the compiler driver {path}: {error}", path = path.display())]
     Driver { path: PathBuf, error: io::Error },
@@ -34,8 +34,8 @@ pub enum ShimError {
     Link { path: PathBuf, error: io::Error },
 }
 
-/// Fills `dir` with the usual names of compilers, each a link to the driver at
-/// `relapse_cc`. Links that are right already stay as they are.
+/// Fills `dir` with the usual names of compilers, each a link to the driver at `relapse_cc`.
+/// Correct links are kept.
 ///
 /// ```no_run
 /// driver::shims("shims".as_ref(), "/usr/bin/relapse-cc".as_ref())?;
@@ -56,13 +56,13 @@ fn link(driver: &Path, path: &Path) -> io::Result<()> {
     if std::fs::read_link(path).is_ok_and(|target| target == driver) {
         return Ok(());
     }
-    // Renamed into place: somebody may be using the folder.
+    // Created by rename, because the directory may be in use.
     let dir = path.parent().unwrap_or(Path::new("."));
     let temp = tempfile::Builder::new().prefix(".shim-").make_in(dir, |temp| symlink(driver, temp))?;
     temp.into_temp_path().persist(path).map_err(|error| error.error)
 }
 
-/// Which compiler to be when called as `program`, and the option its name stands for.
+/// The language that the name `program` implies, and the option that it implies.
 pub fn called_as(program: &OsStr) -> (Language, Option<&'static str>) {
     let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = without_version(&name);
@@ -74,7 +74,7 @@ pub fn called_as(program: &OsStr) -> (Language, Option<&'static str>) {
     }
 }
 
-/// `g++-14` is `g++`.
+/// Removes a version suffix: `g++-14` is `g++`.
 fn without_version(name: &str) -> &str {
     match name.rsplit_once('-') {
         Some((stem, version))

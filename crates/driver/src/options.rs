@@ -1,20 +1,20 @@
-//! What each option of a C compiler's command line is for.
+//! Classifies the options of a C compiler's command line.
 //!
-//! The driver runs the compiler in several steps, so it must know which step an
-//! option belongs to. It must also know which options take the next word as their
-//! value, or it would mistake values for input files. Everything not listed here is
-//! an ordinary compile option: clang judges it, not we.
+//! The driver runs the compiler in several steps, so it must know the steps to which an option
+//! belongs. It must also know which options take the next word as their value, to distinguish
+//! values from input files. Options that are not listed here are ordinary compile options; clang
+//! validates them.
 
-/// Which steps an option takes part in.
+/// The steps that an option belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Compile step only, and harmless at link (the default).
+    /// Compile step only, harmless at link (the default).
     Compile,
-    /// Compile step, and code generation from bitcode as well.
+    /// Compile step, and code generation from bitcode.
     Codegen,
-    /// Link step; in a command that does not link, clang says that it is not used.
+    /// Link step. In a command that does not link, clang reports that it is unused.
     Link,
-    /// What to produce: `-c`, `-S`, `-E`, ...
+    /// The requested product: `-c`, `-S`, `-E`, ...
     Mode,
     /// `-o`.
     Output,
@@ -22,25 +22,26 @@ pub enum Role {
     Language,
     /// `-M*`: dependency files, written by the first step only.
     Depend,
-    /// Asks a question or a product in which we have no part: hand all to clang.
+    /// Requests information or a product that the driver does not handle: the whole command is
+    /// passed to clang.
     Passthrough,
-    /// Options that permit inexact floating point; dropped, so that replay is exact.
+    /// Permits inexact floating point. Dropped, so that replay is exact.
     FastMath,
     /// Link-time optimisation; dropped.
     Lto,
-    /// Known to gcc only, without influence on meaning; dropped with a note.
+    /// Known only to gcc and without effect on semantics. Dropped with a note.
     GccOnly,
-    /// Asks for another kind of instrumentation, or for another machine: such files are compiled
-    /// plainly, and the program says why it does not record.
+    /// Requests another kind of instrumentation, or another target: such files are compiled without
+    /// recording, and the program contains the reason.
     Foreign,
-    /// Measures the program (coverage, profiles) or uses measurements: left out of instrumented
-    /// code with a note, as it does not change what the program does.
+    /// Measures the program (coverage, profiles) or uses measurements: omitted from instrumented
+    /// code with a note, since it does not change the program's behaviour.
     Measure,
     /// An input file.
     Input,
 }
 
-/// Beginnings of options that measure, or use what was measured.
+/// Prefixes of options that measure, or use measurements.
 const MEASURES: &[&str] = &[
     "-fprofile-",
     "-fcs-profile-",
@@ -51,7 +52,7 @@ const MEASURES: &[&str] = &[
     "-fxray-",
 ];
 
-/// How an option is written.
+/// The syntax of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub role: Role,
@@ -250,7 +251,7 @@ const WORDS: &[(&str, Role)] = &[
     ("-pipe", Role::Codegen),
 ];
 
-/// Beginnings of words, longest match first by order.
+/// Word prefixes. Longer matches precede shorter ones.
 const PREFIXES: &[(&str, Role)] = &[
     ("-print-", Role::Passthrough),
     ("--print-", Role::Passthrough),
@@ -286,8 +287,8 @@ const PREFIXES: &[(&str, Role)] = &[
     ("--language=", Role::Language),
 ];
 
-/// `-fNAME` / `-fno-NAME` options that code generation from bitcode needs again.
-/// (All others are kept in the bitcode as attributes.)
+/// `-fNAME` / `-fno-NAME` options that code generation from bitcode requires again. (All others are
+/// stored in the bitcode as attributes.)
 const CODEGEN_FEATURES: &[&str] = &[
     "PIC",
     "pic",
@@ -321,8 +322,8 @@ const CODEGEN_FEATURES: &[&str] = &[
     "unroll-loops",
 ];
 
-/// gcc's optimiser and reporting switches that clang refuses, without `-f`, `-fno-`
-/// and `=value`. None of them changes what a correct program does.
+/// Optimiser and reporting options of gcc that clang rejects, without `-f`, `-fno-` and `=value`.
+/// None of them changes the behaviour of a correct program.
 const GCC_FEATURES: &[&str] = &[
     "aggressive-loop-optimizations",
     "allow-store-data-races",
@@ -468,7 +469,7 @@ const GCC_FEATURES: &[&str] = &[
     "version-loops-for-strides",
 ];
 
-/// gcc's other switches of the same kind, whole or up to `=`.
+/// Other options of gcc of the same kind, complete or up to `=`.
 const GCC_WORDS: &[&str] = &[
     "-gas-loc-support",
     "-gas-locview-support",
@@ -500,7 +501,7 @@ const GCC_WORDS: &[&str] = &[
     "-pass-exit-codes",
 ];
 
-/// Says what `word` is.
+/// Classifies `word`.
 pub fn classify(word: &str) -> Shape {
     let one = |role| Shape { role, takes_next: false };
     if word == "-" || !word.starts_with('-') {
@@ -551,8 +552,8 @@ pub fn classify(word: &str) -> Shape {
     one(Role::Compile)
 }
 
-/// Sanitizers with shadow memory or a runtime of their own that must see every
-/// access; two such schemes in one program do not go together.
+/// Sanitizers with shadow memory or a runtime of their own that must observe every access. Two such
+/// schemes in one program conflict.
 fn rewrites_memory(kind: &str) -> bool {
     matches!(
         kind,
@@ -587,8 +588,8 @@ fn is_gcc_only(word: &str) -> bool {
     GCC_FEATURES.binary_search(&name).is_ok()
 }
 
-/// Is this debug option one that asks for less than full debug information?
-/// `None`: not an option that sets the level.
+/// Whether this debug option requests full debug information. `None` if the option does not set the
+/// level.
 pub fn debug_level_is_full(word: &str) -> Option<bool> {
     match word {
         "-g" | "-g2" | "-g3" | "-ggdb" | "-ggdb2" | "-ggdb3" | "-glldb" | "-gfull" | "-gdwarf" => Some(true),
@@ -669,7 +670,7 @@ mod tests {
         let mut words: Vec<String> = GCC_FEATURES.iter().map(|name| format!("-f{name}")).collect();
         words.extend(GCC_WORDS.iter().map(|word| (*word).to_owned()));
         for word in words {
-            // `-###` judges the options and runs nothing.
+            // `-###` validates the options and runs nothing.
             let takes = |word: &str| {
                 let out = std::process::Command::new(&clang)
                     .args(["-###", "-Werror", "-c", "-x", "c", "/dev/null", word])

@@ -1,4 +1,4 @@
-//! Running the compiler's steps: child processes, their standard input, the log.
+//! Runs the compiler's steps: child processes, their standard input, the log.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -8,20 +8,20 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use super::response;
 
-/// Runs programs and remembers where to log them.
+/// Runs programs and logs their command lines.
 #[derive(Debug, Default)]
 pub struct Runner {
     /// Commands are appended to this file, for debugging.
     pub log: Option<PathBuf>,
-    /// Where response files may be put.
+    /// Directory for response files.
     pub temp: PathBuf,
 }
 
-/// Longer command lines go through a response file: the kernel's limit is 2 MiB, the
-/// environment included.
+/// Longer command lines use a response file: the kernel's limit is 2 MiB, including the
+/// environment.
 const LONG_COMMAND: usize = 256 << 10;
 
-/// Where diagnostics go. Always to the user; a cache wants to have them as well.
+/// The destination of diagnostics: the user, and a buffer if a cache stores them.
 #[derive(Debug)]
 pub enum DiagnosticSink {
     Direct,
@@ -31,14 +31,14 @@ pub enum DiagnosticSink {
 impl DiagnosticSink {
     /// Shows `bytes` to the user.
     pub fn write(&mut self, bytes: &[u8]) {
-        // If standard error is closed there is nobody to tell.
+        // A closed standard error is not an error.
         let _ = io::stderr().write_all(bytes);
         if let DiagnosticSink::Kept(kept) = self {
             kept.extend_from_slice(bytes);
         }
     }
 
-    /// What was said, if it was kept.
+    /// The diagnostics, if they were kept.
     pub fn kept(&self) -> &[u8] {
         match self {
             DiagnosticSink::Direct => &[],
@@ -48,8 +48,7 @@ impl DiagnosticSink {
 }
 
 impl Runner {
-    /// Runs a program that talks to the user: its output is ours.
-    /// `input` replaces standard input.
+    /// Runs a program whose output goes to the user. `input` replaces standard input.
     pub fn run(
         &self,
         program: &Path,
@@ -68,7 +67,7 @@ impl Runner {
         }
         let mut child = command.spawn()?;
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
-        // Both at once: a child that speaks before it has read all must not wait for us.
+        // Concurrently: a child that writes before it has read its input must not block.
         std::thread::scope(|scope| {
             scope.spawn(|| feed(stdin, input.unwrap_or_default()));
             stderr.map_or(Ok(()), |stderr| forward(stderr, sink))
@@ -76,7 +75,8 @@ impl Runner {
         Ok(exit_code(child.wait()?))
     }
 
-    /// Runs a program and keeps what it says. Returns its exit code and its words.
+    /// Runs a program and captures its standard error. Returns its exit code and the captured
+    /// bytes.
     pub fn run_captured(&self, program: &Path, args: &[OsString]) -> io::Result<(i32, Vec<u8>)> {
         self.log_command(program, args);
         let output = Command::new(program)
@@ -89,7 +89,7 @@ impl Runner {
         Ok((exit_code(output.status), output.stderr))
     }
 
-    /// The same words, by way of a response file if there are very many.
+    /// The same arguments, or a response file if they are too long.
     fn shortened(&self, args: &[OsString]) -> io::Result<Vec<OsString>> {
         if args.iter().map(|arg| arg.len() + 9).sum::<usize>() < LONG_COMMAND {
             return Ok(args.to_vec());
@@ -99,17 +99,17 @@ impl Runner {
             file.write_all(&response::quote(arg))?;
             file.write_all(b"\n")?;
         }
-        // It goes with the whole temporary folder.
+        // The temporary directory is removed as a whole.
         let (_, path) = file.keep().map_err(|error| error.error)?;
         let mut word = OsString::from("@");
         word.push(path);
         Ok(vec![word])
     }
 
-    /// Writes a line to the log.
+    /// Appends a line to the log.
     pub fn log_line(&self, text: &str) {
         let Some(path) = &self.log else { return };
-        // A log that cannot be written must not disturb the build.
+        // A failure to write the log must not fail the build.
         let _ = std::fs::OpenOptions::new()
             .create(true)
             .append(true)
@@ -128,15 +128,15 @@ impl Runner {
     }
 }
 
-/// Writes all of `bytes` to a child's standard input and closes it. A child that
-/// does not read everything is not an error of ours.
+/// Writes `bytes` to a child's standard input and closes it. A child that does not read everything
+/// is not an error.
 fn feed(stdin: Option<std::process::ChildStdin>, bytes: &[u8]) {
     if let Some(mut stdin) = stdin {
         let _ = stdin.write_all(bytes);
     }
 }
 
-/// Passes on what a child says, as it says it.
+/// Forwards a child's diagnostics as they arrive.
 fn forward(mut stderr: std::process::ChildStderr, sink: &mut DiagnosticSink) -> io::Result<()> {
     let mut buffer = [0; 4096];
     loop {
@@ -149,7 +149,7 @@ fn forward(mut stderr: std::process::ChildStderr, sink: &mut DiagnosticSink) -> 
     }
 }
 
-/// A process ended by a signal counts as 128 + signal, as in a shell.
+/// The exit code of a process killed by a signal is 128 + signal, as in a shell.
 fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(1))
 }

@@ -1,7 +1,7 @@
-//! What the driver asks of the instrumenter, the program that knows LLVM.
+//! Requests of the driver to the instrumenter, the program that uses LLVM.
 //!
-//! The driver runs it once per file: if LLVM should crash on a file, that file is compiled
-//! plainly and the build goes on. The first word of its command line is one that no build uses,
+//! The driver runs it once per file: if LLVM crashes on a file, that file is compiled without
+//! recording and the build continues. The first word of its command line is one that no build uses,
 //! so the instrumenter can be the driver's own executable.
 
 use program::intervention::{Intervention, PRAGMA};
@@ -12,35 +12,35 @@ use std::path::{Path, PathBuf};
 const INSTRUMENT: &str = "--relapse-instrument";
 const INTERVENE: &str = "--relapse-intervene";
 
-/// What becomes of debug information, as the second word.
+/// The handling of debug information, as the second word.
 const STRIP: &str = "strip";
 const KEEP: &str = "keep";
 
-/// Bitcode in, bitcode out.
+/// A transformation of a bitcode file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The bitcode as clang made it.
+    /// The bitcode from clang.
     pub input: PathBuf,
-    /// The file to write.
+    /// The output file.
     pub output: PathBuf,
-    /// What to do with it.
+    /// The transformation.
     pub action: Action,
 }
 
-/// What is done with a file.
+/// A transformation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Add the model, checks and hooks.
+    /// Adds the model, checks and hooks.
     Instrument {
-        /// Debug information was made for the model only.
+        /// Whether debug information was generated only for the model.
         strip_debug: bool,
     },
-    /// Replace one value and add nothing.
+    /// Replaces one value and adds nothing.
     Intervene(Intervention),
 }
 
 impl Request {
-    /// The arguments of the instrumenter.
+    /// The command-line arguments for the instrumenter.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         let [word, detail] = match &self.action {
             Action::Instrument { strip_debug } => {
@@ -51,10 +51,10 @@ impl Request {
         vec![word, detail, self.input.clone().into(), self.output.clone().into()]
     }
 
-    /// The request that `args` are; `None` if they are the arguments of a compiler.
+    /// Parses a request. `None` if `args` are the arguments of a compiler.
     ///
     /// # Errors
-    /// A sentence, if the request is not understood.
+    /// A sentence, if the request is malformed.
     pub fn parse(args: &[OsString]) -> Option<Result<Self, String>> {
         let [word, detail, input, output] = args else { return None };
         let action = if word == INSTRUMENT {
@@ -71,13 +71,13 @@ impl Request {
     }
 }
 
-/// Mangled names of C++ are long; longer lines ask for nothing.
+/// Maximum length of the last line. Mangled names of C++ are long; longer lines contain no request.
 const LONGEST: u64 = 16 << 10;
 
-/// The intervention that a source file asks for in its last line.
+/// The intervention that the last line of a source file requests.
 ///
 /// # Errors
-/// If the file cannot be read, or its last line asks in a way that is not understood.
+/// If the file cannot be read, or the request in its last line is malformed.
 pub(crate) fn requested(source: &Path) -> io::Result<Option<Intervention>> {
     let mut file = std::fs::File::open(source)?;
     let length = file.metadata()?.len();

@@ -1,14 +1,14 @@
-//! Response files: `@file` on the command line stands for the words in the file.
+//! Response files: `@file` on the command line is replaced by the words in the file.
 //!
-//! Words are split by GNU rules, as gcc and clang do on Linux: white space separates,
-//! single and double quotes group, a backslash takes the next character as it is.
-//! An `@file` that cannot be read stays as it is; clang then says what is wrong.
+//! Words are split by GNU rules, as in gcc and clang on Linux: white space separates, single and
+//! double quotes group, a backslash quotes the next character. An `@file` that cannot be read is
+//! kept; clang then reports the error.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// Response files may name response files; a loop of them must end somewhere.
+/// Maximum nesting of response files, which may be cyclic.
 const MAX_DEPTH: usize = 16;
 
 /// Replaces every `@file` in `args` by the words of that file.

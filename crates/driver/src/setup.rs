@@ -1,4 +1,4 @@
-//! What a run of the driver has to be told, and what the environment tells.
+//! The configuration of the driver, and its environment variables.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,50 +7,50 @@ use super::Language;
 use super::altered::{Optimisation, Sanitizer};
 use super::cache::ObjectCache;
 
-/// What to make of the sources.
+/// The kind of build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Programs that can be recorded.
     #[default]
     Instrument,
-    /// Programs as clang alone makes them: quicker to build and to run.
+    /// Programs as clang builds them: faster to build and to run.
     Plain,
 }
 
-/// The size a cache may have if nothing else is said.
+/// Default size limit of the cache.
 const CACHE_LIMIT: u64 = 5 << 30;
 
-/// Everything a session needs to know about its surroundings.
+/// The configuration of a session.
 #[derive(Debug)]
 pub struct Setup {
-    /// The language of sources whose name does not tell it, and of the linked libraries.
+    /// The language of sources whose name does not determine it, and of the linked libraries.
     pub language: Language,
-    /// What to make of the sources.
+    /// The kind of build.
     pub mode: Mode,
-    /// The compiler, if not the usual one.
+    /// The compiler, if not the default.
     pub clang: Option<PathBuf>,
     /// Commands are appended to this file.
     pub log: Option<PathBuf>,
-    /// A folder in which the runtime object may be kept.
+    /// A directory in which the runtime object may be kept.
     pub runtime_cache: Option<PathBuf>,
-    /// Where compiled objects are kept, if they are.
+    /// The object cache, if one is used.
     pub objects: Option<ObjectCache>,
-    /// The root of the tree being built, if its place is to be kept out of the products.
+    /// The root of the tree being built, if products must not contain its path.
     pub tree: Option<PathBuf>,
-    /// In plain mode: a level instead of the build's own.
+    /// In plain mode: a level that replaces the build's own.
     pub optimisation: Option<Optimisation>,
-    /// In plain mode: what to compile and link with besides.
+    /// In plain mode: a sanitizer to compile and link with.
     pub sanitizer: Option<Sanitizer>,
-    /// In plain mode: a folder in which is written what was compiled, and how.
+    /// In plain mode: a directory for records of the compilations.
     pub units: Option<PathBuf>,
-    /// The program that carries out requests to change bitcode.
+    /// The program that executes requests to transform bitcode.
     pub instrumenter: PathBuf,
-    /// Names of the current folder: clang may put any of them into debug information.
+    /// Names of the current directory: clang may put any of them into debug information.
     pub folders: Vec<PathBuf>,
 }
 
 impl Setup {
-    /// As the environment describes it. The error is a sentence for the user.
+    /// Reads the configuration from the environment. The error is a sentence for the user.
     pub fn from_environment(language: Language, instrumenter: &Path) -> Result<Self, String> {
         let value = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let path = |name: &str| value(name).map(PathBuf::from);
@@ -96,7 +96,7 @@ fn mode(text: Option<&str>) -> Result<Mode, String> {
     }
 }
 
-/// What a variable that has one of a few values stands for.
+/// Parses a variable that has one of a few values.
 fn named<T>(
     name: &str,
     text: Option<OsString>,
@@ -110,7 +110,7 @@ fn named<T>(
     }
 }
 
-/// A size in bytes, or with K, M, G or T for powers of 1024.
+/// Parses a size in bytes, or with K, M, G or T for powers of 1024.
 fn size(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! Temporary files must not stay behind when a build is interrupted.
+//! Removes temporary files when a build is interrupted.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,15 +7,15 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// From now on, a signal that ends this process removes `dir` first. A process that
-/// cannot have a handler still works; it only leaves its folder behind.
+/// Installs a handler that removes `dir` before a signal ends this process. If the handler cannot
+/// be installed, the process still works, but may leave its directory.
 pub fn remove_when_killed(dir: &Path) {
     let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU]) else { return };
     let dir = dir.to_owned();
     // The thread ends with the process.
     let _ = std::thread::Builder::new().name("signals".into()).spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            // A step that is still running may put a file there in between.
+            // A step that is still running may create a file concurrently.
             for _ in 0..50 {
                 if std::fs::remove_dir_all(&dir).is_ok() || !dir.exists() {
                     break;
@@ -27,15 +27,15 @@ pub fn remove_when_killed(dir: &Path) {
     });
 }
 
-/// The folder of a driver has its process number in its name.
+/// The prefix of a driver's directory, which contains its process id.
 pub fn folder_prefix() -> String {
     format!("{PREFIX}{}-", std::process::id())
 }
 
 const PREFIX: &str = "relapse-cc-";
 
-/// Removes the folders of drivers in `temp` that are no more: against SIGKILL there is no handler.
-/// Folders of other users stay, as they cannot be removed.
+/// Removes the directories in `temp` whose drivers no longer exist: SIGKILL cannot be handled.
+/// Directories of other users remain, since they cannot be removed.
 pub fn sweep(temp: &Path) {
     for entry in std::fs::read_dir(temp).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -1,13 +1,13 @@
-//! `std::string` as part of the program.
+//! Compiles `std::string` as part of the program.
 //!
-//! libstdc++ declares `extern template class basic_string<char>`: its members are compiled into
-//! the library, not into the program. Nothing would be known of what they read and write, and a
-//! string would be shown as it was before the library changed it. The header that says so,
-//! `bits/c++config.h`, has a value for which strings alone are compiled into the program. Clang is
-//! shown a copy with that value in place of the header, under the header's own name, so that
-//! dependency files and debug information stay as they are.
+//! libstdc++ declares `extern template class basic_string<char>`: its members are compiled into the
+//! library, not into the program. Their reads and writes would be unknown, and a string would be
+//! displayed with the value it had before the library changed it. The header with this declaration,
+//! `bits/c++config.h`, has a value with which only strings are compiled into the program. Clang
+//! uses a copy with that value in place of the header, under the header's own name, so that
+//! dependency files and debug information are unchanged.
 //!
-//! Input and output (`std::cout`) stay in the library: the table of externals knows them.
+//! Input and output (`std::cout`) stay in the library: the table of externals describes them.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,15 +16,15 @@ use std::path::{Path, PathBuf};
 const LIBRARY_INSTANTIATES: &str = "# define _GLIBCXX_EXTERN_TEMPLATE 1";
 const ALL_BUT_STRINGS: &str = "# define _GLIBCXX_EXTERN_TEMPLATE -1";
 
-/// Options by which clang compiles the members of `std::string`. None if there is no header that
-/// would leave them to the library. The copies are written into `dir`.
+/// Options with which clang compiles the members of `std::string`, if an installed header would
+/// leave them to the library; otherwise none. The copies are written into `dir`.
 ///
 /// # Errors
 /// If a copy cannot be written.
 pub fn with_strings(dir: &Path) -> io::Result<Vec<OsString>> {
     let mut files = Vec::new();
     for header in headers(Path::new("/usr/include")) {
-        // A header that cannot be read is clang's to complain about.
+        // If a header cannot be read, clang reports the error.
         let Ok(text) = std::fs::read_to_string(&header) else { continue };
         if text.contains(LIBRARY_INSTANTIATES) {
             let copy = dir.join(format!("config{}.h", files.len()));
@@ -41,14 +41,14 @@ pub fn with_strings(dir: &Path) -> io::Result<Vec<OsString>> {
     Ok(vec!["-ivfsoverlay".into(), path.into()])
 }
 
-/// Whether headers come precompiled: those were compiled with the header as it is, and clang
-/// refuses them beside another.
+/// Whether precompiled headers are used: they were compiled with the original header, and clang
+/// rejects them with another.
 pub fn is_precompiled(args: &[OsString]) -> bool {
     let is_option = |arg: &OsString| {
         let arg = arg.to_string_lossy();
         arg == "-include-pch" || arg.starts_with("-fmodule") || arg == "-fcxx-modules"
     };
-    // `-include x.h` takes `x.h.pch` or `x.h.gch` if there is one.
+    // `-include x.h` uses `x.h.pch` or `x.h.gch` if it exists.
     let has_image = |header: &OsString| {
         let image = |extension| Path::new(header).with_added_extension(extension).exists();
         image("pch") || image("gch")
@@ -57,8 +57,8 @@ pub fn is_precompiled(args: &[OsString]) -> bool {
     args.iter().any(is_option) || included.into_iter().any(has_image)
 }
 
-/// The configuration of every installed version of libstdc++: `TARGET/c++/VERSION` with Debian,
-/// `c++/VERSION/TARGET` elsewhere.
+/// The configuration header of every installed version of libstdc++: `TARGET/c++/VERSION` in
+/// Debian, `c++/VERSION/TARGET` elsewhere.
 fn headers(include: &Path) -> Vec<PathBuf> {
     let entries = |dir: &Path| -> Vec<PathBuf> {
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();

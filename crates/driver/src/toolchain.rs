@@ -1,5 +1,4 @@
-//! Finding clang and its linker, and keeping the runtime object where the linker can
-//! read it.
+//! Finds clang and its linker, and stores the runtime object where the linker can read it.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,12 +7,11 @@ use std::path::{Path, PathBuf};
 /// The runtime, linked into every program; built by this crate's build script.
 const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/relapse_runtime.o"));
 
-/// File name of the runtime object, by which a second copy on a command line is known.
+/// File name of the runtime object, by which a second copy on a command line is recognised.
 pub const RUNTIME_NAME: &str = "relapse_runtime.o";
 
-/// The clang to run: `named` if given, else version 22 from where Debian puts it.
-/// Never `myself`, which may lie in `PATH` under a compiler's name: the driver would
-/// call itself for ever.
+/// The clang to run: `named` if given, else version 22 from Debian's location. Never `myself`,
+/// which may be in `PATH` under a compiler's name: the driver would call itself endlessly.
 pub fn find_clang(named: Option<&Path>, myself: Option<&Path>) -> Option<PathBuf> {
     let myself = myself.map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
     let is_other = |path: &PathBuf| fs::canonicalize(path).ok() != myself || myself.is_none();
@@ -29,22 +27,21 @@ pub fn find_clang(named: Option<&Path>, myself: Option<&Path>) -> Option<PathBuf
         .or_else(|| search_path(Path::new("clang-22"), is_other))
 }
 
-/// Looks `name` up in the folders of `PATH`.
+/// Searches `name` in the directories of `PATH`.
 fn search_path(name: &Path, is_wanted: impl Fn(&PathBuf) -> bool) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file() && is_wanted(file))
 }
 
-/// Does clang find lld beside itself? Then `-fuse-ld=lld` works.
+/// Whether lld is installed beside clang, so that `-fuse-ld=lld` works.
 pub fn has_lld(clang: &Path) -> bool {
     let real = fs::canonicalize(clang).unwrap_or_else(|_| clang.to_owned());
     real.parent().is_some_and(|dir| dir.join("ld.lld").exists())
 }
 
-/// Puts the runtime object into `cache` (or `fallback`, if that cannot be written) and
-/// returns its path. The folder is named after the content, so different builds of
-/// this program do not disturb each other, and the file is renamed into place, so
-/// that a parallel `make` never sees half of it.
+/// Writes the runtime object into `cache` (or `fallback`, if that is not writable) and returns its
+/// path. The directory name is a hash of the content, so different builds of this program do not
+/// interfere. The file is created by rename, so that a parallel `make` never reads a partial file.
 pub fn runtime_object(cache: Option<&Path>, fallback: &Path) -> io::Result<PathBuf> {
     let hash = xxhash_rust::xxh3::xxh3_128(RUNTIME);
     if let Some(cache) = cache

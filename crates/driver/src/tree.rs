@@ -1,17 +1,17 @@
-//! The tree being built, and how its place in the file system is kept out of things.
+//! The tree being built, and how its path is kept out of products.
 //!
-//! Trials build the same sources in several trees (`.../worker1/tree`,
-//! `.../worker2/tree`). What is made in one must be usable in another, and must not
-//! print where it was made: a message of `assert` would differ between the good and
-//! the bad version for no reason but their folders.
+//! Trials build the same sources in several trees (`.../worker1/tree`, `.../worker2/tree`). A
+//! product of one tree must be usable in another and must not contain the tree's path: a message of
+//! `assert` would otherwise differ between the good and the bad version only because of their
+//! directories.
 //!
 //! | mode | `__FILE__` | debug information | in cache keys |
 //! |---|---|---|---|
 //! | plain | relative to the tree | relative to the tree | a placeholder |
 //! | instrument | relative to the tree | as it is | as it is |
 //!
-//! An instrumented object keeps its real names because its model says which file a
-//! source place is in, and readers of the model open that file.
+//! An instrumented object keeps real file names because its model records the file of each source
+//! location, and readers of the model open that file.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -19,28 +19,28 @@ use std::path::{Path, PathBuf};
 
 use super::setup::Mode;
 
-/// Stands for the root in stored text. No path and no diagnostic has a NUL byte.
+/// Placeholder for the root in stored text. No path and no diagnostic contains a NUL byte.
 const PLACEHOLDER: &[u8] = b"\0tree\0";
 
-/// Where in a text a path may begin.
+/// The positions in a text at which a path may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
-    /// After something that cannot be part of a path: for diagnostics and markers.
+    /// After a byte that cannot be part of a path: for diagnostics and markers.
     Apart,
     /// Anywhere: for options, as in `-I/path`.
     Anywhere,
 }
 
-/// The root of the tree, by every name we know for it.
+/// The root of the tree, under all its known names.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// As it was named, then its real path if that is another.
+    /// The given name, then the real path if it differs.
     roots: Vec<PathBuf>,
 }
 
 impl Tree {
-    /// The tree at `dir`, or `None` for a path that cannot be told to clang or that
-    /// would be a prefix of everything.
+    /// The tree at `dir`, or `None` for a path that cannot be passed to clang or that would be a
+    /// prefix of every path.
     pub fn new(dir: &Path) -> Option<Self> {
         let named: PathBuf = std::path::absolute(dir).ok()?.components().collect();
         let real = std::fs::canonicalize(&named).unwrap_or_else(|_| named.clone());
@@ -52,7 +52,7 @@ impl Tree {
         roots.iter().all(usable).then_some(Tree { roots })
     }
 
-    /// Options by which clang names files relative to the tree.
+    /// Options with which clang names files relative to the tree.
     pub fn options(&self, mode: Mode) -> impl Iterator<Item = OsString> + '_ {
         let option = match mode {
             Mode::Plain => "-ffile-prefix-map=",
@@ -87,7 +87,7 @@ impl Tree {
         out
     }
 
-    /// The length of the root that `text` begins with.
+    /// The length of the root at the start of `text`, if it starts with one.
     fn root_at(&self, text: &[u8]) -> Option<usize> {
         if text.first() != Some(&b'/') {
             return None;
@@ -116,13 +116,13 @@ impl Tree {
     }
 }
 
-/// Hides the root in a path.
+/// Replaces the root in a path.
 pub fn hidden_path(tree: Option<&Tree>, path: &Path) -> OsString {
     let bytes = path.as_os_str().as_bytes();
     tree.map_or_else(|| path.into(), |tree| OsString::from_vec(tree.hide(bytes, Begins::Apart)))
 }
 
-/// Could this byte, beside a path, make it another path?
+/// Whether this byte next to a path makes it a different path.
 fn continues_a_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80 || b"._-+~@%".contains(&byte)
 }

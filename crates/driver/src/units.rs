@@ -1,13 +1,12 @@
-//! What was compiled, told to whoever runs the build.
+//! Records compilations for the caller of a build.
 //!
 //! ```text
 //! DIR/units        one line per compilation of a source: how it can be repeated
 //! DIR/unsanitized  one line per command that should have had a sanitizer and could not
 //! ```
-//! Lines are JSON. The root of the tree is replaced by a placeholder, so that a unit of
-//! one tree can be checked in any other. Each line is one write to the end of the file:
-//! builds that run in parallel do not tear each other's lines. A build goes on whether
-//! or not it can be written.
+//! Lines are JSON. The root of the tree is replaced by a placeholder, so that a unit of one tree
+//! can be checked in any other. Each line is one write in append mode: parallel builds do not
+//! interleave their lines. A build continues if a line cannot be written.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -21,19 +20,19 @@ use super::options::Role;
 use super::tree::Begins;
 use super::{Language, Session, compile};
 
-/// Where units are written.
+/// The destination of the records.
 #[derive(Clone, Debug)]
 pub struct Units {
     pub dir: PathBuf,
 }
 
-/// Options that write further files, or name one that does; checking a unit makes none.
+/// Options that write further files, or name one. Checking a unit must not write them.
 const PRODUCES: &[&str] =
     &["-MJ", "-serialize-diagnostics", "--serialize-diagnostics", "-dependency-file", "-dependency-dot"];
 const PRODUCES_PREFIXES: &[&str] = &["-save-temps", "--save-temps", "-ftime-trace", "-fsave-optimization"];
 
 impl Units {
-    /// Writes that `input` is compiled.
+    /// Records the compilation of `input`.
     pub fn record(&self, session: &Session, command: &Command, input: &Input) {
         if input.kind != Kind::Source || input.path.as_os_str() == "-" {
             return;
@@ -53,7 +52,7 @@ impl Units {
         self.append(session, "units", line());
     }
 
-    /// Writes that `command` got no sanitizer because of `option`.
+    /// Records that `command` got no sanitizer because of `option`.
     pub fn unsanitized(&self, session: &Session, command: &Command, option: &str) {
         let named = command.output.as_deref().or(command.inputs.first().map(|input| &*input.path));
         let line = || {
@@ -80,7 +79,7 @@ impl Units {
     }
 }
 
-/// Everything that clang is told about a unit, but for the product and the source.
+/// All arguments of clang for a unit, except the product and the source.
 fn arguments(session: &Session, command: &Command) -> Vec<OsString> {
     let mut kept = command.clone();
     kept.items.retain_mut(|item| {
@@ -98,12 +97,12 @@ fn arguments(session: &Session, command: &Command) -> Vec<OsString> {
     words
 }
 
-/// The current folder.
+/// The current directory.
 fn directory(session: &Session) -> Option<String> {
     hidden(session, session.folders.first()?.as_os_str(), Begins::Apart)
 }
 
-/// `word` with a placeholder for the root; `None` if it is no UTF-8.
+/// `word` with a placeholder for the root; `None` if it is not UTF-8.
 fn hidden(session: &Session, word: &OsStr, begins: Begins) -> Option<String> {
     let bytes = word.as_bytes();
     let bytes =

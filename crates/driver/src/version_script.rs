@@ -1,7 +1,6 @@
-//! Version scripts of shared libraries often hide every symbol they do not name.
-//! The runtime's symbols must stay visible, or the process would have one runtime in
-//! the executable and another, separate one in the library. So the link step uses a
-//! copy of the script that names them.
+//! Version scripts of shared libraries often hide every symbol they do not name. The runtime's
+//! symbols must stay visible, or the process would have one runtime in the executable and another
+//! in the library. The link step therefore uses a copy of the script that names them.
 
 use std::ffi::OsString;
 use std::fs;
@@ -32,7 +31,7 @@ pub fn open(words: &[OsString], temp: &Path) -> io::Result<Vec<OsString>> {
                 Some(path) => {
                     parts.push(format!("--version-script={}", copy_of(Path::new(path), temp)?.display()))
                 }
-                // The value is in the next `-Wl,`: too rare to follow.
+                // The value is in the next `-Wl,`, a rare form that is not supported.
                 None => parts.push(part.to_owned()),
             }
         } else {
@@ -46,8 +45,8 @@ fn script_in(word: &str) -> Option<&str> {
     word.strip_prefix("--version-script=").or_else(|| word.strip_prefix("-version-script="))
 }
 
-/// A copy of the script at `path`, or the path itself if there is nothing to copy
-/// (then the linker says what is wrong).
+/// A copy of the script at `path`, or the path itself if there is nothing to change or it cannot be
+/// read (then the linker reports the error).
 fn copy_of(path: &Path, temp: &Path) -> io::Result<PathBuf> {
     let Ok(text) = fs::read_to_string(path) else { return Ok(path.to_owned()) };
     let Some(changed) = with_runtime_visible(&text) else { return Ok(path.to_owned()) };
@@ -57,7 +56,7 @@ fn copy_of(path: &Path, temp: &Path) -> io::Result<PathBuf> {
     Ok(kept)
 }
 
-/// The script with the runtime's symbols made global in its first node.
+/// The script with the runtime's symbols global in its first node.
 fn with_runtime_visible(text: &str) -> Option<String> {
     let open = first_brace(text)?;
     let (head, tail) = text.split_at(open + 1);

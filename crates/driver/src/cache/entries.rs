@@ -6,9 +6,10 @@
 //!
 //! header: magic (8) │ checksum of the rest (16) │ exit code (4) │ length of diagnostics (8)
 //! ```
-//! Numbers are little endian. A failure is an entry without object. An entry is written beside its place and renamed, so that a reader never sees half
-//! of one, and two builds that make the same entry at once do not disturb each other.
-//! An entry's time of modification is the time of its last use.
+//! Numbers are little-endian. A failure is an entry without object. An entry is written to a
+//! temporary file and renamed, so that a reader never sees a partial entry, and two builds that
+//! create the same entry concurrently do not interfere. The modification time of an entry is the
+//! time of its last use.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -20,10 +21,10 @@ use xxhash_rust::xxh3::xxh3_128;
 const MAGIC: &[u8; 8] = b"rlpsobj2";
 const HEADER: usize = 8 + 16 + 4 + 8;
 
-/// A longer file of statistics begins anew; the old one stays beside it.
+/// Size at which the statistics file is rotated. The old file is kept beside the new one.
 const LONG_STATS: u64 = 8 << 20;
 
-/// What was compiled once.
+/// The result of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The compiler's exit code.
@@ -32,16 +33,16 @@ pub struct Entry {
     pub object: Vec<u8>,
 }
 
-/// What was found under a key.
+/// The result of a lookup.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
     Entry(Entry),
     Nothing,
-    /// Not what was stored; it is gone now.
+    /// The entry was corrupt and was deleted.
     Damaged,
 }
 
-/// The folder of a cache.
+/// The directory of a cache.
 #[derive(Clone, Debug)]
 pub struct Entries {
     pub dir: PathBuf,
@@ -53,7 +54,7 @@ impl Entries {
         self.dir.join("objects").join(&name[..2]).join(&name[2..])
     }
 
-    /// Looks for an entry, and marks it as used.
+    /// Looks up an entry, and marks it as used.
     pub fn find(&self, key: u128) -> Found {
         let path = self.path(key);
         let Ok(bytes) = fs::read(&path) else { return Found::Nothing };
@@ -62,7 +63,7 @@ impl Entries {
             return Found::Damaged;
         };
         if let Ok(file) = File::options().append(true).open(&path) {
-            // Only the order in which entries are dropped depends on it.
+            // An error affects only the order of eviction.
             let _ = file.set_modified(SystemTime::now());
         }
         Found::Entry(entry)
@@ -78,14 +79,14 @@ impl Entries {
         Ok(())
     }
 
-    /// Drops the entries not used for longest, if all of them together are larger than
-    /// `limit`. What is left is well below, so that this is not due again at once.
+    /// Evicts the least recently used entries if the total size exceeds `limit`. The remaining size
+    /// is well below, so that eviction is not due again soon.
     pub fn trim(&self, limit: u64) -> io::Result<()> {
         let mut found: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
         for shard in fs::read_dir(self.dir.join("objects"))? {
             let Ok(files) = fs::read_dir(shard?.path()) else { continue };
             for file in files.flatten() {
-                // Another build may have dropped it meanwhile.
+                // Another build may have evicted it concurrently.
                 let Ok(meta) = file.metadata() else { continue };
                 found.push((meta.modified()?, meta.len(), file.path()));
             }
@@ -105,8 +106,8 @@ impl Entries {
         Ok(())
     }
 
-    /// Writes a line of statistics. One short write to the end of a file is not torn
-    /// by others of its kind.
+    /// Appends a line of statistics. A single short write in append mode is atomic with respect to
+    /// other such writes.
     pub fn count(&self, what: &str, detail: &str) {
         let detail = detail.replace(['\n', '\r'], " ");
         let path = self.dir.join("stats");
@@ -114,7 +115,7 @@ impl Entries {
             let _ = fs::rename(&path, self.dir.join("stats.old"));
         }
         let line = format!("{what}\t{detail}\n");
-        // Statistics must not disturb a build.
+        // A failure to write statistics must not fail a build.
         let _ = fs::create_dir_all(&self.dir)
             .and_then(|()| File::options().create(true).append(true).open(&path))
             .and_then(|mut file| file.write_all(line.as_bytes()));
@@ -147,23 +148,22 @@ fn decode(bytes: &[u8]) -> Option<Entry> {
     Some(Entry { code, diagnostics: diagnostics.to_vec(), object: object.to_vec() })
 }
 
-/// How often a cache was asked, and what came of it.
+/// Counts of cache lookups by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounts {
-    /// Nothing was compiled: the object was there.
+    /// Object found in the cache.
     pub hits: u64,
-    /// Nothing was compiled: the same was refused before.
+    /// Failure found in the cache.
     pub failed_hits: u64,
-    /// Compiled, and stored if that succeeded or the source was refused.
+    /// Compiled, and stored if that succeeded or the source has errors.
     pub misses: u64,
-    /// Compiled without asking, because the command is one whose result is not kept.
+    /// Compiled without a lookup, because the result of such a command cannot be cached.
     pub bypassed: u64,
-    /// Entries that were found to be damaged (each is also a miss).
+    /// Lookups that found a corrupt entry (each is also a miss).
     pub damaged: u64,
 }
 
-/// Reads the statistics of the cache in `dir`. A cache that was never used has
-/// counted nothing.
+/// Reads the statistics of the cache in `dir`. The counts of an unused cache are zero.
 pub fn cache_counts(dir: &Path) -> io::Result<CacheCounts> {
     let mut counts = CacheCounts::default();
     let text = match fs::read(dir.join("stats")) {
@@ -242,7 +242,7 @@ mod tests {
         }
         entries.trim(1 << 20).unwrap();
         assert!((0..10_u128).all(|key| entries.path(key << 120).exists()));
-        // Using the oldest makes it the youngest.
+        // Using the oldest entry makes it the most recently used.
         entries.find(0);
         entries.trim(5500).unwrap();
         let left: Vec<u128> = (0..10).filter(|key| entries.path(key << 120).exists()).collect();

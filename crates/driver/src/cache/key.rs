@@ -1,9 +1,9 @@
-//! The key of a compilation: everything that decides about its result.
+//! The key of a compilation: all inputs that determine its result.
 //!
-//! That is the preprocessed text (with line markers, as debug information is made of
-//! them), the options, the compiler, and in instrumented builds the instrumenter. A
-//! program model and some options depend on the very columns of the source as well,
-//! which preprocessing does not keep; then the sources themselves are part of the key.
+//! These are the preprocessed text (with line markers, since they determine debug information), the
+//! options, the compiler, and in instrumented builds the instrumenter. A program model and some
+//! options also depend on source columns, which preprocessing does not preserve; then the sources
+//! themselves are part of the key.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -20,15 +20,15 @@ use super::super::setup::Mode;
 use super::super::tree::{Begins, Tree, hidden_path};
 use super::super::{Session, compile};
 
-/// Changes when the meaning of keys or entries does.
+/// Must change with the meaning of keys or entries.
 const VERSION: &str = "relapse object cache 2";
 
-/// Words in a source whose value depends on the column they stand in.
+/// Words in a source whose value depends on their column.
 const COLUMN_WORDS: &[&str] = &["__builtin_COLUMN", "__builtin_source_location"];
 
-/// Makes the key of compiling `input`, of which `text` is the preprocessed form.
+/// Computes the key of compiling `input`. `text` is its preprocessed form.
 pub fn key(session: &Session, command: &Command, input: &Input, first: bool, text: &[u8]) -> u128 {
-    // An instrumented object names real files; a plain one says nothing of its tree.
+    // An instrumented object contains real file names. A plain one contains no path of its tree.
     let tree = session.tree.as_ref().filter(|_| session.mode == Mode::Plain);
     let mut hash = Fields(Xxh3::new());
     hash.add(VERSION);
@@ -69,7 +69,7 @@ pub fn key(session: &Session, command: &Command, input: &Input, first: bool, tex
     hash.0.digest128()
 }
 
-/// Is more of the source in the result than preprocessing shows?
+/// Whether the result depends on parts of the source that preprocessing does not show.
 fn depends_on_columns(session: &Session, options: &[OsString], text: &[u8]) -> bool {
     let by_option = |option: &OsString| {
         let word = option.to_string_lossy();
@@ -84,7 +84,7 @@ fn depends_on_columns(session: &Session, options: &[OsString], text: &[u8]) -> b
     }
 }
 
-/// A hash of fields: where one ends and the next begins is part of it.
+/// A hash of fields. It includes the field boundaries.
 struct Fields(Xxh3);
 
 impl Fields {
@@ -94,8 +94,8 @@ impl Fields {
         self.0.update(bytes);
     }
 
-    /// A program, known by place, size and time: reading it whole at every
-    /// compilation would cost more than it could tell.
+    /// Adds a program, identified by path, size and time: hashing its content at every compilation
+    /// would cost too much.
     fn add_program(&mut self, path: &Path) {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         self.add(path.as_os_str().as_bytes());
@@ -104,8 +104,8 @@ impl Fields {
         }
     }
 
-    /// The preprocessed text. Only in line markers the tree's place is hidden: in a
-    /// string it is what the program will print.
+    /// Adds the preprocessed text. The path of the tree is hidden only in line markers: in a string
+    /// it is part of the program.
     fn add_text(&mut self, tree: Option<&Tree>, text: &[u8]) {
         let Some(tree) = tree else { return self.add(text) };
         for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -119,20 +119,20 @@ impl Fields {
     }
 }
 
-/// What `-march=native` means here.
+/// The processor, which determines the meaning of `-march=native`.
 fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = |name: &str| info.lines().find(|line| line.starts_with(name)).unwrap_or_default();
     format!("{}\n{}", line("model name"), line("flags"))
 }
 
-/// The user's own files that `text` was made of, by its line markers.
+/// The files of `text`, from its line markers, without system headers.
 pub fn sources(text: &[u8]) -> BTreeSet<PathBuf> {
     text.split(|&byte| byte == b'\n').filter_map(marker).collect()
 }
 
-/// The file that a line marker names: `# LINE "FILE" FLAGS`. System headers (flag 3)
-/// and names that stand for no file (`<built-in>`) are left out.
+/// The file that a line marker names: `# LINE "FILE" FLAGS`. System headers (flag 3) and names that
+/// are not files (`<built-in>`) are excluded.
 fn marker(line: &[u8]) -> Option<PathBuf> {
     let number = line.strip_prefix(b"# ")?;
     let digits = number.iter().take_while(|byte| byte.is_ascii_digit()).count();

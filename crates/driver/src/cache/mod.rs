@@ -1,18 +1,18 @@
-//! The object cache: no translation unit with the same preprocessed text and the same
-//! options is compiled twice, whether it compiles or is refused.
+//! The object cache: translation units with equal preprocessed text and equal options are compiled
+//! only once, whether they compile or have errors.
 //!
 //! ```text
 //! a.c ─ clang -E ─► text ─┐
 //!                         ├─ hash ─► key ─► entry? ── yes ─► object, diagnostics
 //!    options, compilers ──┘                    └───── no ──► compile, then store
 //! ```
-//! * [`uncacheable`]: what is not for the cache;
-//! * [`key`]: what decides about a result;
-//! * [`refused`]: which failures are the source's own, so that they may be kept;
+//! * [`uncacheable`]: commands whose result cannot be cached;
+//! * [`key`]: the inputs that determine a result;
+//! * [`refused`]: failures caused by the source alone, which can be cached;
 //! * [`entries`]: the files, their checksums, their size, the statistics.
 //!
-//! The preprocessing run also writes the dependency file, which names other files in
-//! another tree and so is never stored.
+//! The preprocessing run also writes the dependency file. It is never stored, because its file
+//! names differ between trees.
 
 mod entries;
 mod key;
@@ -34,21 +34,21 @@ use entries::{Entries, Entry, Found};
 
 pub use entries::{CacheCounts, cache_counts};
 
-/// One in so many stores looks at the size of the whole cache.
+/// One in this many stores checks the size of the whole cache.
 const TRIM_EVERY: u128 = 16;
 
-/// Where compiled objects are kept, and how many.
+/// The location and size limit of the cache of compiled objects.
 #[derive(Clone, Debug)]
 pub struct ObjectCache {
-    /// The folder, which builds may share.
+    /// The directory, which builds may share.
     pub dir: PathBuf,
-    /// The size it may have, in bytes.
+    /// The size limit in bytes.
     pub limit: u64,
 }
 
 impl ObjectCache {
-    /// Compiles `input` into `product`, or takes what was made of the same before.
-    /// Returns the exit code.
+    /// Compiles `input` into `product`, or copies the result of an equal compilation from the
+    /// cache. Returns the exit code.
     pub fn compile(
         &self,
         session: &Session,
@@ -76,13 +76,13 @@ impl ObjectCache {
         match entries.find(key) {
             Found::Entry(entry) => {
                 let failed = entry.code != 0;
-                // If the product cannot be written, clang has the right words for it.
+                // If the product cannot be written, compile anyway: clang reports the error.
                 let placed = if failed { take_away(product) } else { place(&entry.object, product) };
                 if placed.is_ok() {
                     entries.count(if failed { "hit-failure" } else { "hit" }, &name);
                     session.runner.log_line(&format!("# from the cache: {key:032x}"));
                     let said = tree.map_or(entry.diagnostics.clone(), |tree| tree.show(&entry.diagnostics));
-                    // If standard error is closed there is nobody to tell.
+                    // A closed standard error is not an error.
                     let _ = io::stderr().write_all(&said);
                     return Ok(entry.code);
                 }
@@ -95,7 +95,7 @@ impl ObjectCache {
         let mut sink = DiagnosticSink::Kept(Vec::new());
         let made = compile::fresh(session, command, input, product, first, &mut sink)?;
         let lasting = made.code == 0 || refused::is_refusal(made.code, sink.kept());
-        // What was edited meanwhile is not what the key says.
+        // If a source was edited during compilation, the key does not match the result.
         if lasting && made.as_asked && stamps(&sources) == before {
             let stored = self.store(&entries, key, made.code, product, tree, &sink);
             if let Err(error) = stored {
@@ -125,7 +125,7 @@ impl ObjectCache {
     }
 }
 
-/// The preprocessed text of `input`, or why the cache has no part in this.
+/// The preprocessed text of `input`, or the reason why the cache cannot be used.
 fn preprocessed(
     session: &Session,
     command: &Command,
@@ -140,15 +140,14 @@ fn preprocessed(
     let args = compile::to_text(session, command, input, file.path(), first);
     let (code, _) = session.runner.run_captured(&session.clang, &args)?;
     if code != 0 {
-        // The compiler itself will say what is wrong.
+        // The compiler itself reports the error.
         return Ok(Err("preprocessing failed".to_owned()));
     }
     let text = fs::read(file.path())?;
     Ok(uncacheable::by_text(&text).map_or(Ok(text), Err))
 }
 
-/// Puts `object` where `product` is wanted, whole or not at all, with the rights that
-/// a compiler gives.
+/// Writes `object` to `product` atomically, with the permissions that a compiler sets.
 fn place(object: &[u8], product: &Path) -> io::Result<()> {
     let dir = match product.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir,
@@ -163,7 +162,7 @@ fn place(object: &[u8], product: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes away what an earlier compilation made, as clang does when it refuses a source.
+/// Removes the product of an earlier compilation, as clang does when a source has errors.
 fn take_away(product: &Path) -> io::Result<()> {
     match fs::remove_file(product) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -171,7 +170,7 @@ fn take_away(product: &Path) -> io::Result<()> {
     }
 }
 
-/// Size and time of files, to see whether they change.
+/// Size and time of files, to detect changes.
 fn stamps<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Vec<Option<(u64, SystemTime)>> {
     let stamp = |path: &PathBuf| {
         let meta = fs::metadata(path).ok()?;

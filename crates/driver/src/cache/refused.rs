@@ -1,12 +1,11 @@
-//! Which failed compilations would fail again.
+//! Failed compilations that would fail again.
 //!
-//! A source with an error in it is refused every time. A compiler that was killed, ran
-//! out of memory or could not write its product may be luckier next time: such a
-//! failure is not kept. Clang ends with 1 in either case, so its words decide: every
-//! error it names must be about a place in a source, and it must have come to its end,
-//! which is the count of errors.
+//! A source with errors fails every time. A compiler that was killed, ran out of memory or could
+//! not write its product may succeed on the next attempt: such a failure is not cached. Clang exits
+//! with 1 in either case, so its diagnostics decide: every error must have a source location, and
+//! the output must end with the error count.
 
-/// Is this the end of a compilation that refused its source?
+/// Whether this is the output of a completed compilation that failed because of its source.
 pub fn is_refusal(code: i32, said: &[u8]) -> bool {
     if code != 1 {
         return false;
@@ -25,14 +24,14 @@ pub fn is_refusal(code: i32, said: &[u8]) -> bool {
     counted && located
 }
 
-/// For a line that names an error: is it one with a place?
+/// For a line with an error: whether the error has a source location.
 fn error_at(line: &str) -> Option<bool> {
     if line == "fatal error: too many errors emitted, stopping now [-ferror-limit=]" {
         return None;
     }
     let at = ["fatal error: ", "error: "].iter().find_map(|word| line.find(word))?;
     let before = &line[..at];
-    // Source that is shown as part of a diagnostic stands behind a bar.
+    // In quoted source lines of a diagnostic a bar precedes the source text.
     if before.contains('|') {
         return None;
     }
@@ -54,7 +53,7 @@ fn is_count(line: &str) -> bool {
         .is_some_and(|(number, what)| number.parse::<u32>().is_ok() && matches!(what, "error" | "errors"))
 }
 
-/// Without the sequences that make a terminal show colours.
+/// Removes terminal colour sequences.
 fn without_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,9 +1,9 @@
-//! Which compilations the cache leaves alone.
+//! Compilations that bypass the cache.
 //!
-//! A cached result must be all that the compiler would have made, from all that it
-//! would have read. Options that write further files, read files that preprocessing
-//! does not show, or print more than diagnostics are not cached; so is everything whose
-//! nature is not known for certain. Such a command is compiled as without a cache.
+//! A cached result must contain everything that the compiler would produce from everything that it
+//! would read. Options that write further files, read files that preprocessing does not show, or
+//! print more than diagnostics are not cached; neither is anything that is not known to be safe.
+//! Such a command is compiled without the cache.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -32,7 +32,7 @@ const WORDS: &[&str] = &[
     "-working-directory",
 ];
 
-/// Beginnings of words.
+/// Word prefixes.
 const PREFIXES: &[&str] = &[
     "-Xclang",
     "-Xpreprocessor",
@@ -96,7 +96,7 @@ const PREFIXES: &[&str] = &[
     "-fdepscan",
 ];
 
-/// Why compiling `input` into `product` is not for the cache, if it is not.
+/// The reason why compiling `input` into `product` cannot be cached, if there is one.
 pub fn by_command(command: &Command, input: &Input, product: &Path) -> Option<String> {
     if command.goal == Goal::Assembly {
         return Some("-S".to_owned());
@@ -114,7 +114,7 @@ pub fn by_command(command: &Command, input: &Input, product: &Path) -> Option<St
     if preprocessed {
         return Some("preprocessed already".to_owned());
     }
-    // A device, a symbolic link: whatever the user has in mind, it is not a plain file.
+    // A device or a symbolic link must not be replaced by a regular file.
     if fs::symlink_metadata(product).is_ok_and(|meta| !meta.is_file()) {
         return Some("the product is not a plain file".to_owned());
     }
@@ -132,7 +132,7 @@ fn by_option(word: &str, value: Option<&OsStr>) -> Option<String> {
         return Some(word.to_owned());
     }
     if let Some(list) = word.strip_prefix("-Wa,") {
-        // Others may print listings.
+        // Other options may print listings.
         return (list != "--noexecstack").then(|| word.to_owned());
     }
     if let Some(list) = word.strip_prefix("-Wp,") {
@@ -143,18 +143,18 @@ fn by_option(word: &str, value: Option<&OsStr>) -> Option<String> {
     if matches!(word, "-include" | "--include")
         && let Some(header) = value
     {
-        // Clang takes a precompiled header lying beside it instead, and preprocessing
-        // does not show its content.
+        // Clang uses a precompiled header beside it instead, whose content preprocessing does not
+        // show.
         let beside = |extension| Path::new(header).with_added_extension(extension).exists();
         return (beside("gch") || beside("pch")).then(|| "a precompiled header".to_owned());
     }
     None
 }
 
-/// What the preprocessed text says against caching.
+/// The reason in the preprocessed text that prevents caching.
 pub fn by_text(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
-    // Files that the assembler or the front end would read later.
+    // Directives for files that the assembler or the front end reads later.
     ["incbin", "#embed", "#pragma clang module"]
         .into_iter()
         .find(|word| text.contains(word))
