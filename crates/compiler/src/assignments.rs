@@ -1,38 +1,37 @@
 //! Keeps assignments to locals visible.
 //!
-//! Once locals are registers, `k = 1` and `y = x` leave no instruction: the
-//! constant, or the other register, stands wherever the variable was used.
-//! Who asks why `y` had its value must still be led through that line, which
-//! may be the very line that was changed. So before locals are promoted such a
-//! store's value is passed through a call of a function that does not exist:
+//! Once locals are promoted to registers, `k = 1` and `y = x` have no instruction: the constant, or
+//! the other register, replaces every use of the variable. A slice for the value of `y` must still
+//! include that line, which may be the very line that was changed. Before promotion, the value of
+//! such a store is therefore passed through a call of a fictitious function:
 //!
 //! | before | after |
 //! |---|---|
 //! | `store i32 1, ptr %k` | `%v = call i32 @relapse.assign.i32(i32 1, i32 7)` |
 //! |  | `store i32 %v, ptr %k` |
 //!
-//! A statement that only reads a local (`(void)x;`) has its load marked in the
-//! same way. The second argument makes every call another one, lest equal
-//! assignments be merged. Lowering turns the call into a copy; then it is taken
-//! out again, so that it costs nothing in the recorded program.
+//! A load of a local whose value is unused (`(void)x;`) is marked in the same way. The second
+//! argument makes every call distinct, so that equal assignments are not merged. Lowering turns the
+//! call into a copy; then the call is removed again, so that it costs nothing in the recorded
+//! program.
 
 use crate::llvm::{Builder, Opcode, Typ, TypeKind, Unit, Val};
 use std::collections::HashSet;
 
 const PREFIX: &str = "relapse.assign.";
 
-/// What a called function may do, as little as possible: the optimiser may
-/// drop the call if nobody wants the value.
+/// Attributes that restrict the effects of the called function: the optimiser may delete the call
+/// if its value is unused.
 const ATTRIBUTES: &[&str] = &["memory", "nounwind", "willreturn", "nosync", "nofree"];
 
-/// Whether this is one of our calls.
+/// Whether this is a marking call.
 pub fn is_mark(i: Val) -> bool {
     i.opcode() == Opcode::LLVMCall && i.called_value().is_function() && {
         i.called_value().name().starts_with(PREFIX)
     }
 }
 
-/// Marks assignments that would vanish. Before locals are promoted.
+/// Marks assignments that promotion would remove. Runs before promotion.
 pub fn mark(unit: &Unit) {
     let mut marker = Marker { unit, b: unit.builder(), number: 0 };
     let locals = promotable(unit);
@@ -61,8 +60,8 @@ struct Marker<'u> {
 }
 
 impl Marker<'_> {
-    /// Passes a value through a marking call, at the line that it is used on; none if
-    /// it is not scalar.
+    /// Passes a value through a marking call, at the line of its use. `None` if its type is neither
+    /// scalar nor a vector.
     fn call(&mut self, value: Val, before: Val) -> Option<Val> {
         let unit = self.unit;
         let name = scalar_name(unit, value.ty(), PREFIX)?;
@@ -83,8 +82,7 @@ impl Marker<'_> {
     }
 }
 
-/// Whether the line of an assignment has no instruction of its own once the local is
-/// a register.
+/// Whether the line of an assignment has no instruction of its own after promotion of the local.
 fn vanishes(value: Val, store: Val, locals: &HashSet<Val>) -> bool {
     if value.is_constant() {
         return !value.is_undef();
@@ -95,7 +93,7 @@ fn vanishes(value: Val, store: Val, locals: &HashSet<Val>) -> bool {
     line(value) != line(store)
         || match value.opcode() {
             Opcode::LLVMLoad => locals.contains(&value.operand(0)),
-            // No instructions in the model, or none that stays.
+            // No instructions in the model, or none that remain.
             Opcode::LLVMPHI | Opcode::LLVMExtractValue | Opcode::LLVMFreeze => true,
             Opcode::LLVMCall => {
                 let callee = value.called_value();
@@ -105,16 +103,16 @@ fn vanishes(value: Val, store: Val, locals: &HashSet<Val>) -> bool {
         }
 }
 
-/// Takes out the marks of values that are used at once, on their own line, and so
-/// are seen anyway. After locals were promoted.
+/// Removes marks of values that are used immediately on the same line, and are therefore visible
+/// without. Runs after promotion.
 pub fn thin_out(unit: &Unit) {
     for i in marks(unit) {
         let seen = |u: &Val| {
             u.opcode() != Opcode::LLVMPHI && !is_mark(*u) && line(*u) == line(i) && u.parent() == i.parent()
         };
         let users = i.users();
-        // The register of a phi gets its next value on the way back to the loop, when
-        // that of the variable may still be asked for.
+        // On the back edge of a loop, the register of a phi gets its next value while the previous
+        // value of the variable may still be queried.
         let value = i.operand(0);
         let steady = !value.is_instruction() || value.opcode() != Opcode::LLVMPHI;
         if steady && !users.is_empty() && users.iter().all(seen) {
@@ -123,7 +121,7 @@ pub fn thin_out(unit: &Unit) {
     }
 }
 
-/// Takes out all marks. After lowering.
+/// Removes all marks. Runs after lowering.
 pub fn clear(unit: &Unit) {
     for i in marks(unit) {
         take_out(i);
@@ -167,7 +165,7 @@ fn is_promotable(pointer: Val) -> bool {
     })
 }
 
-/// A function that takes values of this type; none if they are neither scalar nor vectors.
+/// The name of a function for values of this type; `None` if they are neither scalar nor vectors.
 pub fn scalar_name(unit: &Unit, ty: Typ, prefix: &str) -> Option<String> {
     let (lanes, element) = match ty.kind() {
         TypeKind::LLVMVectorTypeKind => (format!("v{}", ty.vector_len()), ty.element()),

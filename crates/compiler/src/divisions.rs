@@ -1,18 +1,18 @@
-//! Divisions that can trap run in the program exactly where they run in the model.
+//! Makes divisions that can trap run in the program exactly where they run in the model.
 //!
-//! Replay traps at a division by zero. To the optimiser such a division is undefined: it
-//! drops one whose result is not wanted, or that a condition before it tells to have none, or moves it
-//! behind a branch. So instrumentation keeps each where it is, by an empty assembly statement that takes
-//! the result, and hides the divisor from the optimiser by another one. But one
-//! that nothing wants in the source (`x / y, z`) does not run in a program compiled
-//! without optimisation either: it is taken out of both.
+//! Replay traps at a division by zero. For the optimiser such a division is undefined behaviour: it
+//! deletes one whose result is unused or that an earlier condition makes undefined, and it sinks
+//! one past a branch. Instrumentation therefore pins each division by an empty assembly statement
+//! that uses the result, and hides the divisor from the optimiser by another. But a division whose
+//! result is unused in the source (`x / y, z`) does not run in a program compiled without
+//! optimisation either: it is removed from both.
 
 use crate::llvm::{Blk, Opcode, TypeKind, Val};
 
-/// How many operations on a result are looked at.
+/// Maximum length of the chains of operations on a result that are followed.
 const DEPTH: u32 = 8;
 
-/// Takes out divisions whose result nothing wants, before locals are promoted.
+/// Deletes divisions with unused results. Runs before promotion.
 pub fn drop_unused(f: Val) {
     for i in f.blocks().into_iter().flat_map(Blk::instructions) {
         if may_trap(i) && is_unused(i, DEPTH) {
@@ -22,7 +22,7 @@ pub fn drop_unused(f: Val) {
     }
 }
 
-/// Whether a division can have no result.
+/// Whether a division may have no result.
 pub fn may_trap(i: Val) -> bool {
     let signed = match i.opcode() {
         Opcode::LLVMSDiv | Opcode::LLVMSRem => true,

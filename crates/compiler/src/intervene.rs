@@ -1,4 +1,4 @@
-//! Puts an [`Intervention`] into the code: the value of one instruction at one moment.
+//! Applies an [`Intervention`] to the code: replaces the value of one instruction at one moment.
 //!
 //! ```text
 //! before                          after
@@ -9,15 +9,15 @@
 //!                                   br i1 %d, %a, %b
 //! ```
 //!
-//! A branch, a switch, a store and a return get another operand; of every other instruction
-//! the result is replaced where it is used.
+//! For a branch, a switch, a store and a return the operand is replaced. For every other
+//! instruction the uses of the result are replaced.
 
 use crate::Error;
 use crate::llvm::{IntPredicate, Linkage, Opcode, Typ, TypeKind, Unit, Val};
 use crate::lower::Lowered;
 use program::intervention::Intervention;
 
-/// Puts the intervention into the code.
+/// Applies the intervention.
 pub(crate) fn apply(unit: &Unit, lowered: &Lowered, wanted: &Intervention) -> Result<(), Error> {
     let refuse = |why| Error::Intervene { function: wanted.function.clone(), why };
     let found = lowered.module.functions.iter().position(|f| f.name == wanted.function);
@@ -57,14 +57,14 @@ pub(crate) fn apply(unit: &Unit, lowered: &Lowered, wanted: &Intervention) -> Re
         Some(operand) => inst.set_operand(operand, selected),
         None => {
             replaced.replace_with(selected);
-            // Its own operand was replaced with the others.
+            // Its own operand was replaced like the other uses.
             selected.set_operand(2, replaced);
         }
     }
     Ok(())
 }
 
-/// A constant with these bits. The only pointer that means the same in another run is null.
+/// A constant with these bits. Null is the only pointer with the same meaning in another run.
 fn constant(unit: &Unit, ty: Typ, bits: u64) -> Option<Val> {
     match ty.kind() {
         TypeKind::LLVMIntegerTypeKind => {

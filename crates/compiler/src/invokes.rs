@@ -1,6 +1,6 @@
-//! Calls that may end by an exception, brought into the form that the model has.
+//! Brings calls that may throw into the form of the model.
 //!
-//! A call of a function that does not throw loses its way to a handler:
+//! A call of a function that does not throw loses its unwind edge:
 //!
 //! ```text
 //! before                                     after
@@ -8,20 +8,20 @@
 //!           to label %on unwind label %pad     br label %on
 //! ```
 //!
-//! Whether the front end knows that a function does not throw depends on whether it has
-//! seen its body yet; at the end of the unit it does. Functions of headers must get the
-//! same model in every unit, since the linker keeps one of their copies.
+//! The front end knows that a function does not throw only if it has seen its body, so this depends
+//! on its position in the unit; at the end of the unit all bodies are known. Functions of headers
+//! must get the same model in every unit, since the linker keeps one of their copies.
 //!
-//! Where other blocks lead to `%on` too, the call gets a block of its own in between:
-//! what instrumentation does after a call is done there. `resume` becomes the call that
-//! the code generator would make of it, so that it is a call like any other in the model.
+//! If `%on` has other predecessors too, the edge of the call is split: the code that
+//! instrumentation adds after a call goes into the new block. `resume` becomes the call that the
+//! code generator would emit for it, so that the model needs no special case.
 
 use crate::llvm::{Blk, Opcode, Unit, Val};
 use std::collections::HashMap;
 
 const FUNCTION: u32 = u32::MAX;
 
-/// What goes on with the exception once the cleanups of a function are done.
+/// The function that continues unwinding after the cleanups of a function.
 const RESUME: &str = "_Unwind_Resume";
 
 pub fn simplify(unit: &Unit, f: Val) {
@@ -73,7 +73,7 @@ fn resume(unit: &Unit, resume: Val) {
     resume.erase();
 }
 
-/// Gives each invoke a block to return to that nothing else leads to.
+/// Splits the normal edge of each invoke whose destination has other predecessors.
 fn separate(unit: &Unit, f: Val) {
     let mut ways: HashMap<Blk, u32> = HashMap::new();
     let ends: Vec<Val> = f.blocks().into_iter().filter_map(Blk::terminator).collect();

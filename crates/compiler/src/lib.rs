@@ -1,4 +1,4 @@
-//! Compiling for recording: LLVM IR to program model, and instrumentation. The only crate
+//! Compiles for recording: LLVM IR to program model, and instrumentation. This is the only crate
 //! that knows LLVM; `driver` runs it between two calls of clang.
 //!
 //! ```text
@@ -7,10 +7,9 @@
 //! ```
 //!
 //! * [`normalise`] gives every instruction exactly one outcome;
-//! * [`lower`] turns functions into the model, and tells the site of each
-//!   instruction;
-//! * [`instrument`] adds checks, shadow stores and events, by those sites;
-//! * [`intervene`] replaces one value at one moment, to see what it leads to.
+//! * [`lower`] turns functions into the model, and assigns a site to each instruction;
+//! * [`instrument`] adds checks, shadow stores and events, using those sites;
+//! * [`intervene`] replaces one value at one moment, to test its effect.
 //!
 //! What must not be known here: recordings, replay, terminals, command lines.
 //!
@@ -20,7 +19,7 @@
 //! println!("{} functions modelled, {} opaque", summary.functions, summary.opaque);
 //! # Ok::<(), compiler::Error>(())
 //! ```
-// LLVM's C interface is unsafe throughout; see `llvm` for how it is contained.
+// LLVM's C interface is unsafe throughout; `llvm` documents how it is contained.
 #![allow(unsafe_code)]
 
 mod assignments;
@@ -55,23 +54,23 @@ pub enum Error {
     Intervene { function: String, why: &'static str },
 }
 
-/// What became of a translation unit.
+/// The result of instrumenting a translation unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {
     pub functions: usize,
     pub opaque: usize,
 }
 
-/// What becomes of LLVM's debug information once the model has it.
+/// The handling of LLVM's debug information after lowering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Debug {
-    /// The user asked for it.
+    /// Keep it, because the user requested it.
     Keep,
-    /// It was made for the model only; code generation is quicker without.
+    /// Remove it, because it was generated only for the model. Code generation is faster without.
     Strip,
 }
 
-/// Reads bitcode, and writes it again instrumented and with its model.
+/// Reads bitcode, and writes it with instrumentation and model.
 pub fn instrument_file(input: &Path, output: &Path, debug: Debug) -> Result<Summary, Error> {
     let (unit, lowered) = lower_file(input)?;
     let summary = Summary { functions: lowered.module.functions.len(), opaque: lowered.module.opaque.len() };
@@ -84,7 +83,7 @@ pub fn instrument_file(input: &Path, output: &Path, debug: Debug) -> Result<Summ
     Ok(summary)
 }
 
-/// Reads bitcode, and writes it again without instrumentation, but with one value replaced.
+/// Reads bitcode, and writes it without instrumentation, but with one value replaced.
 pub fn intervene_file(
     input: &Path,
     output: &Path,

@@ -1,17 +1,18 @@
-//! The sign of a NaN that constants make.
+//! The sign of NaN results of constant operations.
 //!
-//! The processor makes a negative one of `0.0 / 0.0`, and so does replay; the optimiser folds it to a
-//! positive one. With the positive one as an operand, the result is that one to all three.
+//! For `0.0 / 0.0` the processor and replay compute a negative NaN, but the optimiser folds it to a
+//! positive one. With the positive NaN as an operand, all three return that operand.
 
 use crate::assignments::is_mark;
 use crate::llvm::{Builder, Opcode, RealPredicate, Val};
 
 const FUNCTION: u32 = u32::MAX;
 
-/// How many operations on a number that is known are looked at.
+/// Maximum depth of constant operands that are followed.
 const DEPTH: u32 = 8;
 
-/// Settles the result of an operation on numbers that are known, where the optimiser will look at it.
+/// Replaces an operand of an operation on constants by its NaN result, if the optimiser would fold
+/// it.
 pub fn settle(b: &Builder, f: Val, i: Val) {
     if !computes(i) || f.attribute(FUNCTION, "optnone").is_some() {
         return;
@@ -20,7 +21,7 @@ pub fn settle(b: &Builder, f: Val, i: Val) {
     if let Some(folded) = known(b, i, DEPTH)
         && b.fcmp(RealPredicate::LLVMRealUNO, folded, folded).zext_value() == 1
     {
-        // The other one still leads to what was assigned before.
+        // Keep an operand that is not constant, so that its data dependence remains.
         i.set_operand(u32::from(!i.operand(0).is_const_fp() && i.operand(1).is_const_fp()), folded);
     }
 }
@@ -29,7 +30,7 @@ fn computes(i: Val) -> bool {
     matches!(i.opcode(), Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv)
 }
 
-/// What the optimiser folds a number to, if that is a constant.
+/// The constant to which the optimiser folds a value, if there is one.
 fn known(b: &Builder, v: Val, depth: u32) -> Option<Val> {
     if v.is_const_fp() {
         return Some(v);

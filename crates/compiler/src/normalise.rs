@@ -1,10 +1,10 @@
-//! Makes every instruction's outcome a function of its operands, and reduces
-//! the IR to forms the model has.
+//! Makes every instruction's outcome a function of its operands, and reduces the IR to the forms of
+//! the model.
 //!
-//! LLVM leaves much undefined: poison from overflow flags, shifts past the
-//! width, conversions that do not fit, reads of uninitialised registers. The
-//! optimiser may then choose one outcome in the check and another in the
-//! program. Replay must choose the same, so there must be no choice:
+//! LLVM leaves many cases undefined: poison from overflow flags, shifts past the width, conversions
+//! that do not fit, reads of uninitialised registers. The optimiser may then choose one outcome in
+//! the check and another in the program. Replay must compute the same outcome, so every case must
+//! be defined:
 //!
 //! | before | after |
 //! |---|---|
@@ -18,26 +18,25 @@
 //! | `fmuladd` | `fmul`, `fadd` |
 //! | `fdiv double 0.0, 0.0` | `fdiv double NaN, 0.0` |
 //!
-//! Only promotion of locals to registers runs before lowering. Whatever merges,
-//! folds or moves code loses provenance: with common subexpressions merged, the
-//! second of two equal calls has no instruction of its own; with aggregates split
-//! into registers, `memcpy` between locals has none at all; with straight-line
-//! blocks joined, `break` has none. Such passes run after instrumentation, where
-//! the model is made already. Promotion itself keeps a definition of each
-//! assignment, see [`assignments`], and the value of each variable to the end of
-//! its scope, see [`scopes`].
+//! Only promotion of locals to registers runs before lowering. Passes that merge, fold or move code
+//! lose provenance: after common subexpression elimination, the second of two equal expressions has
+//! no instruction of its own; after scalar replacement of aggregates, `memcpy` between locals has
+//! none; after joining straight-line blocks, `break` has none. Such passes run after
+//! instrumentation, when the model already exists. Promotion itself keeps a definition of each
+//! assignment, see [`assignments`], and the value of each variable until the end of its scope, see
+//! [`scopes`].
 
 use crate::llvm::{Blk, Builder, Linkage, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
 use crate::{assignments, divisions, invokes, nans, scopes, vectors};
 use std::collections::HashMap;
 
-/// Copies and fills up to this many bytes become loads and stores.
+/// Copies and fills up to this size become loads and stores.
 const INLINE_COPY: u64 = 64;
 
 const FUNCTION: u32 = u32::MAX;
 
-/// What may not be promised about a function once it is instrumented, or whose
-/// violation would be undefined behaviour that replay does not share.
+/// Attributes that are invalid after instrumentation, or whose violation would be undefined
+/// behaviour that replay does not share.
 const STRIPPED: &[&str] = &[
     "memory",
     "nosync",
@@ -84,7 +83,7 @@ pub fn run(unit: &Unit) -> Result<(), String> {
     assignments::thin_out(unit);
     if uses_vectors(unit) {
         vectors::expand(unit);
-        // Vectors of variables are put together again, since they are used in their scopes.
+        // Vector variables are reassembled, since they are used as vectors in their scopes.
         unit.run_passes("function(scalarizer<load-store>,dce)")?;
     }
     scopes::clear(unit);
@@ -96,12 +95,12 @@ pub fn run(unit: &Unit) -> Result<(), String> {
     Ok(())
 }
 
-/// Inline functions whose code is in another unit or library too: those of C99, and the
-/// templates that the library of C++ has instantiated. The optimiser may put their code in
-/// the place of a call, or not; they become this unit's own, so that they are modelled in
-/// either case. C headers do the same under the names of functions of the C library, which
-/// are known by their names. What must not be inlined (`-fno-inline`) stays a call of the other
-/// code, for which a linker takes a member out of an archive.
+/// Makes `available_externally` functions internal. Their code is also in another unit or library:
+/// C99 inline functions, and templates that the C++ library has instantiated. The optimiser may
+/// inline a call or not; as internal functions they are modelled in either case. Functions of the C
+/// library that C headers define in this form are excluded, because the table of externals
+/// describes them. Functions that must not be inlined (`-fno-inline`) remain calls of the external
+/// code, for which a linker extracts an archive member.
 fn take_in(f: Val) {
     let looked_at =
         f.linkage() == Linkage::LLVMAvailableExternallyLinkage && f.attribute(FUNCTION, "noinline").is_none();
@@ -121,7 +120,7 @@ fn strip_attributes(unit: &Unit, f: Val) {
         }
     }
     if !f.is_declaration() {
-        // A null dereference is a crash to record, not a licence to optimise.
+        // A null dereference is a crash to record, and not undefined behaviour.
         f.add_attribute(FUNCTION, unit.enum_attribute("null_pointer_is_valid", 0));
     }
 }
@@ -133,8 +132,8 @@ fn uses_vectors(unit: &Unit) -> bool {
     })
 }
 
-/// `indirectbr` becomes a `switch`; the addresses of labels become numbers from
-/// 1, which nothing but an `indirectbr` of the same function may interpret.
+/// Replaces `indirectbr` by `switch`. The addresses of labels become numbers from 1, which only an
+/// `indirectbr` of the same function may interpret.
 fn replace_indirect_branches(unit: &Unit, f: Val) {
     let mut numbers: HashMap<Blk, u64> = HashMap::new();
     let branches: Vec<Val> = f
@@ -167,7 +166,7 @@ fn replace_indirect_branches(unit: &Unit, f: Val) {
         targets.retain(|t| seen.insert(*t));
         let cases: Vec<_> = targets.iter().map(|t| (unit.const_int(64, numbers[t]), *t)).collect();
         let from = br.parent();
-        // A phi in a target has one entry per edge; the switch keeps one edge.
+        // A phi in a target has one entry per edge; the switch has one edge to it.
         for t in &targets {
             t.dedup_incoming(from, unit);
         }
@@ -197,7 +196,7 @@ impl Normaliser<'_> {
         }
     }
 
-    /// `undef` and `poison` become zero.
+    /// Replaces `undef` and `poison` operands by zero.
     fn operands(&self, i: Val) {
         for n in 0..i.operand_count() {
             let o = i.operand(n);
@@ -359,7 +358,7 @@ impl Normaliser<'_> {
             i.replace_with(sum);
             i.erase();
         } else if starts("llvm.ctlz.") || starts("llvm.cttz.") || starts("llvm.abs.") {
-            // Zero, or the least integer, must have an outcome too.
+            // Zero, or the minimum integer, must have a defined outcome too.
             i.set_operand(1, self.unit.const_int(1, 0));
         } else if starts("llvm.memcpy.") || starts("llvm.memmove.") {
             self.small_copy(i);
@@ -414,7 +413,7 @@ impl Normaliser<'_> {
     }
 }
 
-/// Offsets and sizes of the pieces of a small copy: as wide as possible.
+/// Offsets and sizes of the parts of a small copy, each as wide as possible.
 fn chunks(len: u64) -> impl Iterator<Item = (u64, u32)> {
     let mut offset = 0;
     std::iter::from_fn(move || {

@@ -1,10 +1,9 @@
-//! Keeps the value of a local to the end of its scope.
+//! Keeps the value of a local until the end of its scope.
 //!
-//! Promotion joins the values of a variable, where ways meet, only if the variable
-//! is used further on. After its last use a variable that was assigned on two ways
-//! has no value that holds on both, though the program without optimisation still
-//! has one, and a debugger shows it. So before locals are promoted each is used once
-//! more wherever control leaves its scope, and before it is assigned anew:
+//! Promotion inserts a phi for a variable at a join only if the variable is live there. After its
+//! last use, a variable that was assigned on two paths has no value that is valid on both, although
+//! the unoptimised program still has one, and a debugger shows it. Before promotion each local
+//! therefore gets an additional use on every exit of its scope, and before each new assignment:
 //!
 //! | before | after |
 //! |---|---|
@@ -12,11 +11,10 @@
 //! |  | `call void @relapse.use.i32(i32 %v)` |
 //! |  | `ret void` |
 //!
-//! The calls are taken out after promotion; the phis they asked for stay. Only the
-//! model has them: the optimiser, which runs after instrumentation, finds them dead.
-//! `clang -fextend-variable-liveness` does the same in the front end, but makes the
-//! ways out of a scope pass one block with a `switch`: branches that are not in the
-//! source.
+//! The calls are removed after promotion; the phis that they caused remain. Only the model contains
+//! these phis: the optimiser, which runs after instrumentation, deletes them as dead code. `clang
+//! -fextend-variable-liveness` does the same in the front end, but joins the exits of a scope in
+//! one block with a `switch`: branches that are not in the source.
 
 use crate::assignments::{promotable, scalar_name};
 use crate::llvm::{Blk, Meta, Opcode, Unit, Val, is_subprogram, md_operands};
@@ -28,13 +26,12 @@ const PREFIX: &str = "relapse.use.";
 const VARIABLE_SCOPE: usize = 0;
 const BLOCK_SCOPE: usize = 1;
 
-/// The scope that a variable is declared in.
+/// The scope in which a variable is declared.
 pub fn of_variable(unit: &Unit, variable: Meta) -> Option<Val> {
     md_operands(unit.as_value(variable)).get(VARIABLE_SCOPE).copied().flatten()
 }
 
-/// A scope and those around it, from the inside, up to that of the function, which is
-/// not among them.
+/// A scope and its ancestors, from the inside out, excluding that of the function.
 pub fn around(unit: &Unit, scope: Meta) -> Vec<Val> {
     let mut out = Vec::new();
     let mut next = Some(unit.as_value(scope));
@@ -45,12 +42,12 @@ pub fn around(unit: &Unit, scope: Meta) -> Vec<Val> {
     out
 }
 
-/// The scope around one that is not a function's.
+/// The parent of a scope that is not a function's.
 pub fn enclosing(scope: Val) -> Option<Val> {
     md_operands(scope).get(BLOCK_SCOPE).copied().flatten()
 }
 
-/// Adds uses at the ends of scopes. Before locals are promoted.
+/// Adds uses at the ends of scopes. Runs before promotion.
 pub fn extend(unit: &Unit) {
     let locals = promotable(unit);
     for f in unit.functions().into_iter().filter(|f| f.subprogram().is_some()) {
@@ -66,7 +63,7 @@ fn extend_in(unit: &Unit, f: Val, locals: &HashSet<Val>) {
     let mut ends: Vec<(Val, Val)> = Vec::new();
     for blk in &blocks {
         let here = scopes.entry(*blk).or_default();
-        // Declared in this block, and not assigned since.
+        // Variables declared in this block and not assigned since.
         let mut fresh: HashSet<Val> = HashSet::new();
         for i in blk.instructions() {
             if let Some(at) = i.debug_location() {
@@ -82,7 +79,7 @@ fn extend_in(unit: &Unit, f: Val, locals: &HashSet<Val>) {
                     fresh.insert(alloca);
                 }
             }
-            // The first assignment is no end of an earlier value.
+            // The first assignment does not end an earlier value.
             if i.opcode() == Opcode::LLVMStore
                 && locals.contains(&i.operand(1))
                 && !fresh.remove(&i.operand(1))
@@ -91,7 +88,7 @@ fn extend_in(unit: &Unit, f: Val, locals: &HashSet<Val>) {
             }
         }
     }
-    // Values that the front end keeps for itself are of no interest.
+    // Temporaries of the front end are excluded.
     let named: HashSet<Val> = variables.iter().map(|v| v.0).collect();
     ends.retain(|(_, alloca)| named.contains(alloca));
     for blk in &blocks {
@@ -116,7 +113,7 @@ fn extend_in(unit: &Unit, f: Val, locals: &HashSet<Val>) {
     }
 }
 
-/// Takes the uses out again. After locals were promoted.
+/// Removes the uses. Runs after promotion.
 pub fn clear(unit: &Unit) {
     for f in unit.functions().into_iter().filter(|f| f.name().starts_with(PREFIX)) {
         for call in f.users() {

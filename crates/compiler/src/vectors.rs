@@ -1,7 +1,7 @@
-//! Vector operations that LLVM's scalarizer leaves whole, taken apart before it runs.
+//! Expands vector operations that LLVM's scalarizer does not split, before it runs.
 //!
-//! Those that read or write memory would happen behind the back of the model, and a
-//! reduction would be a value that only the recording knows:
+//! The model would not see those that access memory, and a reduction would be a value that only the
+//! recording contains:
 //!
 //! | before | after |
 //! |---|---|
@@ -9,14 +9,14 @@
 //! | masked store, scatter, compressing store | a store of each element |
 //! | `vector.reduce.add` and its like | a chain of additions |
 //!
-//! An element that is masked out must not be touched, it may lie where no memory is.
-//! Without a branch: its address is exchanged for that of a spare slot of the frame.
-//! What remains of processors' own intrinsics (shuffles by a variable, saturating packs)
-//! is a value in the recording; all of them are functions of their operands.
+//! A disabled element must not be accessed, since its address may be unmapped. No branch is needed:
+//! its address is replaced by that of a spare slot of the frame. The remaining intrinsics of
+//! specific processors (variable shuffles, saturating packs) are values in the recording; all of
+//! them are functions of their operands.
 
 use crate::llvm::{Builder, IntPredicate, Opcode, TypeKind, Unit, Val};
 
-/// Takes apart what can be, in all functions of the unit.
+/// Expands the supported operations in all functions of the unit.
 pub fn expand(unit: &Unit) {
     for f in unit.functions() {
         if f.is_declaration() {
@@ -38,13 +38,13 @@ struct Expander<'u> {
     unit: &'u Unit,
     b: Builder,
     function: Val,
-    /// Where accesses go that are masked out.
+    /// The slot for accesses of disabled elements.
     spare: Option<Val>,
 }
 
-/// One access of each element, in terms of the operands of its call.
+/// An access of each element, in terms of the operands of its call.
 struct Access {
-    /// Vector of conditions, or of elements whose sign is the condition.
+    /// Vector of conditions, or of elements whose sign bit is the condition.
     mask: Val,
     place: Place,
     kind: Kind,
@@ -52,9 +52,9 @@ struct Access {
 
 #[derive(Clone, Copy)]
 enum Place {
-    /// Elements lie behind each other.
+    /// Elements are contiguous.
     Row(Val),
-    /// The same, and those that are masked out take no room.
+    /// Elements are contiguous, and disabled elements take no space.
     Packed(Val),
     /// A vector of addresses.
     Each(Val),
@@ -64,9 +64,9 @@ enum Place {
 
 #[derive(Clone, Copy)]
 enum Kind {
-    /// What elements are that are masked out.
+    /// The values of disabled elements.
     Load(Val),
-    /// The values.
+    /// The values to store.
     Store(Val),
 }
 
@@ -97,7 +97,7 @@ impl Expander<'_> {
         };
         let lanes = vector.vector_len();
         let element = vector.element();
-        // Forms in which vectors have different numbers of elements are left to the recording.
+        // Forms whose vectors have different lengths are left to the recording.
         let fits = |v: Val| v.ty().kind() == TypeKind::LLVMVectorTypeKind && v.ty().vector_len() == lanes;
         let fitting = match access.place {
             Place::Each(v) | Place::Indexed(_, v, _) => fits(v),
@@ -153,7 +153,7 @@ impl Expander<'_> {
         if v.ty().int_bits() == 64 { v } else { self.b.cast(extend, v, self.unit.int(64)) }
     }
 
-    /// Whether element `n` is wanted.
+    /// Whether element `n` is enabled.
     fn condition(&self, mask: Val, n: u32) -> Val {
         let m = self.lane(mask, n);
         let bits = self.unit.bits_of(m.ty()) as u32;
@@ -204,7 +204,7 @@ impl Expander<'_> {
                 if !i.may_reassociate() {
                     return Some(all.into_iter().fold(start, bin(op)));
                 }
-                // Upper and lower halves, as the code generator does it.
+                // Combines upper and lower halves, as the code generator does.
                 Some(self.b.bin(op, start, halves(all, &bin(op))?))
             }
             _ => None,
@@ -212,7 +212,7 @@ impl Expander<'_> {
     }
 }
 
-/// Joins the halves of a list element by element until one is left.
+/// Combines the halves of a list elementwise until one element is left.
 fn halves(mut all: Vec<Val>, join: &dyn Fn(Val, Val) -> Val) -> Option<Val> {
     while all.len() > 1 && all.len().is_multiple_of(2) {
         let upper = all.split_off(all.len() / 2);
@@ -226,7 +226,7 @@ fn replace(i: Val, by: Val) {
     i.erase();
 }
 
-/// What an intrinsic accesses; none if it is not one of these.
+/// The access of an intrinsic; `None` if it is not supported.
 fn access(i: Val, name: &str) -> Option<Access> {
     let o = |n| i.operand(n);
     let loads = |masked, place, mask| Some(Access { mask, place, kind: Kind::Load(masked) });

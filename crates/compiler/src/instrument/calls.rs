@@ -94,8 +94,7 @@ impl Instrument<'_, '_> {
         if i.opcode() == Opcode::LLVMCall {
             i.no_tail();
         }
-        // The optimiser must not turn one library call into another: the model
-        // has this one.
+        // The optimiser must not turn one library call into another: the model contains this one.
         i.add_call_attribute(u32::MAX, self.unit.enum_attribute("nobuiltin", 0));
         self.b.before(i);
         let args: Vec<Val> = i.call_args().into_iter().flat_map(|a| self.slots(a)).collect();
@@ -128,7 +127,7 @@ impl Instrument<'_, '_> {
             self.b.store(stack, landing.stack);
         }
         if self.s.private.contains(&callee) {
-            // Always linked: nobody needs to be told.
+            // The call is always linked, so it needs no protocol.
             self.after(i);
             self.resume();
             return;
@@ -150,7 +149,7 @@ impl Instrument<'_, '_> {
         self.resume();
     }
 
-    /// An exception has come out of an invoke: the frames between are gone.
+    /// An exception arrived from an invoke: the frames in between are gone.
     pub fn landing_pad(&mut self, i: Val) {
         let Some(landing) = self.landing else { return };
         self.after(i);

@@ -100,7 +100,7 @@ impl<'u> Descriptors<'u> {
         d
     }
 
-    /// Fills in the module descriptor when all symbols are known.
+    /// Completes the module descriptor when all symbols are known.
     pub fn finish(&self, id: [u8; 16], addresses: &[Val], known: &[u16]) {
         let unit = self.unit;
         let ptr = unit.ptr();

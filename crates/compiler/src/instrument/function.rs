@@ -20,13 +20,13 @@ pub struct Instrument<'a, 'u> {
     pub sum: Val,
     pub ctx: Val,
     pub key: Val,
-    /// Descriptor of the variadic arguments this activation was called with.
+    /// Descriptor of the variadic arguments of this activation.
     pub va: Option<Val>,
-    /// Allocas for what a handler needs of the call that leads to it.
+    /// Allocas for the state that a handler needs from the call that unwinds to it.
     pub landing: Option<Landing>,
 }
 
-/// Where an invoke notes its landing's descriptor and the model stack pointer.
+/// Stores a landing's descriptor and the model stack pointer before an invoke.
 #[derive(Clone, Copy)]
 pub struct Landing {
     pub desc: Val,
@@ -72,8 +72,8 @@ impl<'a, 'u> Instrument<'a, 'u> {
         }
     }
 
-    /// Time advances at a loop header, and is written where it outlives the process. Volatile:
-    /// the optimiser would write it once, behind a loop that may never end.
+    /// Advances time at a loop header, and stores it in memory that outlives the process. The store
+    /// is volatile: otherwise the optimiser would sink it below a loop that may never end.
     pub fn tick(&self) {
         let t = self.b.bin(Opcode::LLVMAdd, self.now(), self.int(1));
         self.b.store(t, self.time);
@@ -107,7 +107,7 @@ impl<'a, 'u> Instrument<'a, 'u> {
         self.b.load(self.i64(), self.time)
     }
 
-    /// Calls a helper made by [`super::helpers`], declared from the arguments.
+    /// Calls a helper of [`super::helpers`], declared from the arguments.
     pub fn helper(&mut self, name: &str, ret: Typ, args: &[Val]) -> Val {
         let types: Vec<Typ> = args.iter().map(|a| a.ty()).collect();
         let ty = self.unit.function_type(ret, &types, false);
@@ -121,7 +121,7 @@ impl<'a, 'u> Instrument<'a, 'u> {
         self.helper(name, void, args)
     }
 
-    /// The 64-bit slots of a value, as the model counts them.
+    /// The 64-bit slots of a value, in the model's order.
     pub fn slots(&self, v: Val) -> Vec<Val> {
         let t = v.ty();
         let i64t = self.i64();
@@ -195,15 +195,15 @@ impl<'a, 'u> Instrument<'a, 'u> {
         (linked, desc, stack)
     }
 
-    /// The entry protocol: whether instrumented code called, and the
-    /// descriptor to leave by if it did not.
+    /// The entry protocol. Returns whether the caller is instrumented, and the descriptor for the
+    /// return protocol if it may not be.
     fn begin(&mut self, index: usize, f: Val) -> (Val, Option<Val>) {
         if self.s.private.contains(&f) {
             return (self.unit.const_int(1, 1), None);
         }
         let mut slots = Vec::new();
         for (n, p) in f.params().into_iter().enumerate() {
-            // The address of a by-value copy means nothing to replay.
+            // The address of a by-value copy has no meaning in replay.
             if f.attribute(n as u32 + 1, "byval").is_none() {
                 slots.extend(self.slots(p));
             }
@@ -216,7 +216,7 @@ impl<'a, 'u> Instrument<'a, 'u> {
         (linked, Some(desc))
     }
 
-    /// Makes the frame; gives the stack pointer to restore, if it moves.
+    /// Allocates the frame. Returns the stack pointer to restore, if it changes.
     fn frame(&mut self, f: Val, linked: Val) -> Option<Val> {
         let moves = self.model.code.iter().any(|i| matches!(i, Inst::Alloca { .. }));
         if self.model.frame_size == 0 && !moves {
@@ -269,7 +269,7 @@ impl<'a, 'u> Instrument<'a, 'u> {
         self.helper(&end, void, &[linked, desc]);
     }
 
-    /// Writes time and sum where others see them.
+    /// Stores time and sum in the context, where callees read them.
     pub fn synchronise(&self) {
         let t = self.now();
         self.store_field(TIME, t);
@@ -277,7 +277,7 @@ impl<'a, 'u> Instrument<'a, 'u> {
         self.store_field(SUM, h);
     }
 
-    /// Takes time and sum over after a call; time advances.
+    /// Loads time and sum from the context after a call, and advances time.
     pub fn resume(&self) {
         let t = self.load_field(TIME);
         let t = self.b.bin(Opcode::LLVMAdd, t, self.int(1));
@@ -312,9 +312,9 @@ impl<'a, 'u> Instrument<'a, 'u> {
         }
     }
 
-    /// Keeps a division where it is. Replay traps where it has no result; the optimiser
-    /// may move it behind a branch, or drop it if nobody wants the result, or if it knows from a
-    /// condition before that it has none.
+    /// Pins a division. Replay traps if it has no result; the optimiser may sink it past a branch,
+    /// delete it if the result is unused, or delete it if an earlier condition shows that it has no
+    /// result.
     fn division(&mut self, i: Val) {
         let bits = i.ty().int_bits();
         if matches!(bits, 8 | 16 | 32 | 64) {
@@ -348,7 +348,7 @@ impl<'a, 'u> Instrument<'a, 'u> {
         i.erase();
     }
 
-    /// An array of slots on the machine stack, made in the entry block.
+    /// An array of slots on the machine stack, allocated in the entry block.
     pub fn buffer(&mut self, values: &[Val]) -> Val {
         let ty = self.unit.array_type(self.i64(), values.len().max(1) as u64);
         let here = self.unit.builder();
@@ -364,7 +364,7 @@ impl<'a, 'u> Instrument<'a, 'u> {
         a
     }
 
-    /// Slots of a value of this type in the model.
+    /// The number of slots of a value of this type in the model.
     pub fn slot_count(&self, t: Typ) -> u32 {
         leaves(self.unit, t).map(|l| l.iter().map(|t| t.slots()).sum()).unwrap_or(0)
     }

@@ -1,9 +1,8 @@
 //! The always-inline functions that instrumentation calls, as IR text.
 //!
-//! They are external here so that linking finds them, and made internal after.
-//! They are generated on demand (one check per width, one call epilogue per
-//! number of slots), parsed and linked into the unit, and inlined by the
-//! optimiser. Written as text because that is how one reads IR.
+//! They are external here so that linking finds them, and made internal afterwards. They are
+//! generated on demand (one check per width, one call epilogue per number of slots), parsed and
+//! linked into the unit, and inlined by the optimiser. They are written as IR text for readability.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,10 +21,10 @@ pub const STACK: u64 = 24;
 pub const VA: u64 = 32;
 pub const TICKED: u64 = 40;
 
-/// What the runtime offers. The miss hook touches only its arguments and its
-/// own memory, so the optimiser may keep the program's values in registers
-/// across it. It must not be bound lazily: the dynamic linker, called in between for the first
-/// call from a shared library, keeps only what the C convention does.
+/// The runtime's interface. The miss hook accesses only its arguments and its own memory, so the
+/// optimiser may keep the program's values in registers across it. It must not be bound lazily: at
+/// the first call from a shared library the dynamic linker would run, which preserves only the
+/// registers of the C convention.
 const DECLARATIONS: &str = "\
 @__relapse_tls = external thread_local(initialexec) global { i64, ptr }
 @__relapse_module = external global i8
@@ -44,7 +43,7 @@ define void @__relapse_start() {
 }
 ";
 
-/// Branch weights for the way that is hardly ever taken.
+/// Branch weights of the unlikely edge.
 const WEIGHTS: &str = "!0 = !{!\"branch_weights\", i32 1, i32 100000}\n";
 
 impl Helpers {
@@ -55,8 +54,8 @@ impl Helpers {
         name.to_owned()
     }
 
-    /// `(ctx, time, shadow address, value, size << 32 | site)`: compares a loaded
-    /// value of `bits` bits with the shadow.
+    /// `(ctx, time, shadow address, value, size << 32 | site)`: compares a loaded value of `bits`
+    /// bits with the shadow.
     pub fn check(&mut self, bits: u32) -> String {
         let name = format!("__relapse_check.{bits}");
         self.add(&name, || {
@@ -120,7 +119,7 @@ impl Helpers {
         })
     }
 
-    /// `() -> ctx` of the running thread.
+    /// `() -> ctx` of the current thread.
     pub fn context(&mut self) -> String {
         self.add("__relapse_context", || {
             "define ptr @__relapse_context() alwaysinline {\n\
@@ -140,8 +139,8 @@ impl Helpers {
         })
     }
 
-    /// `(ctx, call desc, target, slots..., result slots...)`: after a call,
-    /// tells the runtime if nobody took it.
+    /// `(ctx, call desc, target, slots..., result slots...)`: after a call, calls the runtime if no
+    /// instrumented callee accepted the call.
     pub fn after(&mut self, args: usize, results: usize) -> String {
         let name = format!("__relapse_after.{args}.{results}");
         self.add(&name, || {
@@ -194,7 +193,7 @@ fn parameters(t: &mut String, prefix: &str, n: usize) {
     }
 }
 
-/// Puts `n` slots into an array on the machine stack.
+/// Stores `n` slots into an array on the machine stack.
 fn spill(t: &mut String, array: &str, prefix: &str, n: usize) {
     let _ = writeln!(t, "%{array} = alloca [{} x i64], align 16", n.max(1));
     for i in 0..n {

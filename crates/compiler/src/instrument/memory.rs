@@ -3,14 +3,14 @@
 use super::function::Instrument;
 use crate::llvm::{IntPredicate, Opcode, RmwBinOp, Val};
 
-/// Offsets up to this keep the high bits of any address inside an object.
+/// Offsets up to this do not change the high bits of an address inside an object.
 const NEAR: u64 = 1 << 20;
 
 impl Instrument<'_, '_> {
     /// Positions the builder right after an instruction.
     pub fn after(&self, i: Val) {
         let next = match i.opcode() {
-            // Nothing else leads to that block.
+            // That block has no other predecessor.
             Opcode::LLVMInvoke => i.normal_destination().first_non_phi(),
             _ => i.next_instruction(),
         };
@@ -22,8 +22,7 @@ impl Instrument<'_, '_> {
 
     pub fn load(&mut self, i: Val) {
         self.after(i);
-        // One value for the check and for the program, even if the memory was
-        // never written.
+        // One value for the check and for the program, even if the memory is uninitialised.
         let v = self.b.freeze(i);
         i.replace_with(v);
         v.set_operand(0, i);
@@ -37,9 +36,8 @@ impl Instrument<'_, '_> {
         self.helper(&check, void, &[self.ctx, now, shadow, int, self.int(site)]);
     }
 
-    /// The shadow of an address. The key changes only high bits, so a small
-    /// constant offset may be added after it: accesses through one pointer then
-    /// share one `xor`.
+    /// The shadow of an address. The key changes only high bits, so a small constant offset may be
+    /// added after it: accesses through one pointer then share one `xor`.
     fn shadow(&self, p: Val) -> Val {
         let (mut base, mut offset) = (p, 0i64);
         while base.is_instruction() && base.opcode() == Opcode::LLVMGetElementPtr {
@@ -107,7 +105,7 @@ impl Instrument<'_, '_> {
         self.hook("__relapse_atomic", &[self.ctx, desc, now, p, old, new]);
     }
 
-    /// What an atomic operation left in memory.
+    /// The value in memory after an atomic operation.
     fn combined(&self, op: RmwBinOp, old: Val, operand: Val) -> Val {
         use RmwBinOp as B;
         let simple = |o| self.b.bin(o, old, operand);

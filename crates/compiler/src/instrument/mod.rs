@@ -1,6 +1,6 @@
-//! Adds to the code what recording needs: checks at loads, shadow stores, time
-//! and checksum, the model stack, and the call protocol of
-//! `docs/runtime-interface.md`. Sites and frame layout come from lowering.
+//! Instruments code for recording: checks at loads, shadow stores, time and checksum, the model
+//! stack, and the call protocol of `docs/runtime-interface.md`. Sites and frame layout come from
+//! lowering.
 //!
 //! ```text
 //! before                          after
@@ -18,7 +18,7 @@
 //!                                   T = ctx.time + 1; H = ctx.sum
 //! ```
 //!
-//! `T` and `H` are kept in allocas that the optimiser promotes to registers.
+//! `T` and `H` are in allocas that the optimiser promotes to registers.
 
 mod calls;
 mod descriptors;
@@ -35,15 +35,15 @@ use program::model::SymbolKind;
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// What is shared by all functions of a unit.
+/// State shared by all functions of a unit.
 pub struct Shared<'u> {
     pub unit: &'u Unit,
     pub helpers: Helpers,
     pub descriptors: Descriptors<'u>,
-    /// Functions that only modelled code of this unit calls, by name: calls to
-    /// them need no protocol.
+    /// Functions that only modelled code of this unit calls, by name: calls to them need no
+    /// protocol.
     pub private: HashSet<Val>,
-    /// One pointer per thread-local symbol: the stream that knows its address.
+    /// One pointer per thread-local symbol: the stream in which its address is logged.
     pub guards: Option<Val>,
 }
 
@@ -93,12 +93,13 @@ pub fn run(unit: &Unit, mut lowered: Lowered) -> Result<(), Error> {
     Ok(())
 }
 
-/// One address of each ifunc that others see, as text: the optimiser resolves what it sees through.
+/// One reference to the address of each visible ifunc, as assembly text, since the optimiser would
+/// resolve a reference in IR.
 ///
-/// Calls are announced by address, so a shared library needs that of an ifunc of the executable when
-/// it is loaded, where plain code needs it at the first call. The loader refuses to ask a resolver of
-/// the executable then. To an ifunc whose address is in data, the linker of an executable gives a
-/// function of its own, which is what libraries see.
+/// Calls are announced by address, so a shared library needs the address of an ifunc of the
+/// executable when it is loaded, where plain code needs it at the first call. At load time the
+/// loader refuses to call a resolver of the executable. If the address of an ifunc is in data, the
+/// linker of an executable creates a function for it, to which libraries are bound.
 fn ifuncs_asm(unit: &Unit) -> String {
     let seen = |ifunc: &Val| {
         !matches!(ifunc.linkage(), Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage)
@@ -115,9 +116,8 @@ fn ifuncs_asm(unit: &Unit) -> String {
     asm
 }
 
-/// Marks, in the table of known externals, a function modelled in this unit: a
-/// signal that arrives between the announcement of a call and the callee's
-/// entry is then told from a callback.
+/// Marks a function modelled in this unit in the table of known externals. A signal that arrives
+/// between the announcement of a call and the callee's entry is then distinguished from a callback.
 const MODELLED: u16 = 0xffff;
 
 /// Number of a known external plus one, or 0.
@@ -158,8 +158,8 @@ fn thread_local_guards(unit: &Unit, lowered: &Lowered) -> Option<Val> {
     Some(g)
 }
 
-/// The model as assembly, in a section that is not loaded. As text, so that
-/// `-S` output stands on its own.
+/// The model as assembly, in a section that is not loaded. As text, so that `-S` output is
+/// self-contained.
 fn section_asm(bytes: &[u8]) -> String {
     let mut asm = format!(".section {},\"\",@progbits\n", program::section::NAME);
     for line in bytes.chunks(64) {

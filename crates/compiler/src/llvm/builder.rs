@@ -1,4 +1,4 @@
-//! Making instructions.
+//! Creates instructions.
 
 use super::{Blk, IntPredicate, Meta, Opcode, RealPredicate, Typ, Unit, Val};
 use inkwell::llvm_sys::LLVMInlineAsmDialect;
@@ -17,8 +17,8 @@ impl Drop for Builder {
 const NO_NAME: *const c_char = c"".as_ptr();
 
 impl Builder {
-    /// Before an instruction, taking over its debug location. Debug records
-    /// attached to the instruction stay with it.
+    /// Positions before an instruction, with its debug location. Debug records attached to the
+    /// instruction stay with it.
     pub fn before(&self, i: Val) {
         call!(LLVMPositionBuilderBefore(self.0, i.0));
         if let Some(m) = i.debug_location() {
@@ -91,17 +91,17 @@ impl Builder {
     pub fn jump(&self, to: Blk) -> Val {
         Val(call!(LLVMBuildBr(self.0, to.0)))
     }
-    /// Makes the optimiser believe that a value is used here.
+    /// Adds a use of a value that the optimiser cannot remove.
     pub fn keep(&self, unit: &Unit, v: Val) {
         let ty = unit.function_type(unit.void(), &[v.ty()], false);
         self.empty_assembly(ty, "r", true, v);
     }
-    /// The same value, of which the optimiser knows nothing.
+    /// Returns the same value, opaque to the optimiser.
     pub fn hide(&self, unit: &Unit, v: Val) -> Val {
         let ty = unit.function_type(v.ty(), &[v.ty()], false);
         self.empty_assembly(ty, "=r,0", false, v)
     }
-    /// An assembly statement without instructions, with an operand.
+    /// An assembly statement without instructions, with one operand.
     fn empty_assembly(&self, ty: Typ, constraint: &str, has_effect: bool, v: Val) -> Val {
         let text = "";
         let asm = call!(LLVMGetInlineAsm(

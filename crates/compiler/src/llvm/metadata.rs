@@ -1,4 +1,4 @@
-//! Debug information: places, variables, types.
+//! Debug information: locations, variables, types.
 
 use super::{Unit, Val, text};
 use inkwell::llvm_sys as sys;
@@ -64,7 +64,7 @@ impl DbgRecord {
     pub fn is_declare(self) -> bool {
         call!(LLVMDbgRecordGetKind(self.0)) as u32 == 1
     }
-    /// The described value; `None` for a killed location or several values.
+    /// The variable's value; `None` for a killed location or several values.
     pub fn value(self) -> Option<Val> {
         Val::some(call!(LLVMDbgVariableRecordGetValue(self.0, 0)))
     }
@@ -118,7 +118,7 @@ pub fn meta_kind(v: Val) -> MetaKind {
     MetaKind(call!(LLVMGetMetadataKind(as_metadata(v))) as u32)
 }
 
-/// Whether a scope is that of a function.
+/// Whether a scope is a function's.
 pub fn is_subprogram(v: Val) -> bool {
     let kind = call!(LLVMGetMetadataKind(as_metadata(v))) as u32;
     kind == sys::debuginfo::LLVMMetadataKind::LLVMDISubprogramMetadataKind as u32

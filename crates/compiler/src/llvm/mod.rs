@@ -1,17 +1,16 @@
-//! A thin, typed skin over LLVM's C interface: just what lowering and
-//! instrumentation need, as methods on copyable handles.
+//! A thin, typed wrapper of LLVM's C interface: the part that lowering and instrumentation need, as
+//! methods on copyable handles.
 //!
-//! Handles are valid while the [`Unit`] they came from lives; all of them are
-//! created and dropped inside one call of [`crate::instrument_file`], which is
-//! what makes the wrappers below sound in practice. Nothing outside this file
-//! calls LLVM directly.
+//! Handles are valid while their [`Unit`] lives. All of them are created and dropped inside one
+//! call of [`crate::instrument_file`], which makes the wrappers below sound in practice. No code
+//! outside this module calls LLVM directly.
 
 //!
 //! * [`unit`]: a module, its types and constants, passes, reading and writing;
 //! * [`value`]: values, instructions, globals, attributes;
 //! * [`shape`]: types and blocks;
 //! * [`metadata`]: debug information;
-//! * [`builder`]: making instructions.
+//! * [`builder`]: creating instructions.
 
 macro_rules! call {
     ($e:expr) => {
@@ -51,12 +50,12 @@ fn text(p: *const c_char, len: usize) -> String {
     if p.is_null() {
         return String::new();
     }
-    // SAFETY: LLVM hands out `len` readable bytes.
+    // SAFETY: LLVM returns a pointer to `len` readable bytes.
     let bytes = unsafe { std::slice::from_raw_parts(p.cast::<u8>(), len) };
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Takes over a message allocated by LLVM.
+/// Takes ownership of a message allocated by LLVM.
 fn message(p: *mut c_char) -> String {
     if p.is_null() {
         return String::new();

@@ -55,11 +55,11 @@ impl Blk {
     pub fn remove_incoming(self, from: Blk, unit: &Unit) {
         self.change_incoming(from, 0, from, unit);
     }
-    /// The entry for `from` becomes one for `to` in each phi.
+    /// Changes the entry for `from` to one for `to` in each phi.
     pub fn replace_incoming(self, from: Blk, to: Blk, unit: &Unit) {
         self.change_incoming(from, 1, to, unit);
     }
-    /// Keeps so many entries for `from`, which become entries for `to`: the phi is rebuilt,
+    /// Keeps `count` entries for `from` and changes them to entries for `to`. The phi is rebuilt,
     /// since the C interface cannot change an entry.
     fn change_incoming(self, from: Blk, count: usize, to: Blk, unit: &Unit) {
         for phi in self.instructions() {

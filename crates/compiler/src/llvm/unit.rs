@@ -1,4 +1,4 @@
-//! A module: reading, passes, writing, and what is made from it.
+//! A module: reading, passes, writing, and its types and constants.
 
 use super::{Blk, Builder, Linkage, Meta, Typ, Val, attribute_kind, cstring, message, text};
 use inkwell::llvm_sys as sys;
@@ -174,7 +174,7 @@ impl Unit {
         Val(call!(LLVMAddGlobal(self.module, ty.0, cstring(name).as_ptr())))
     }
 
-    /// A name of this object's own for a function, whoever else defines it.
+    /// An alias of a function that is local to this object, and always refers to its code here.
     pub fn local_name(&self, f: Val) -> Val {
         let name = cstring(&format!("__relapse.own.{}", f.name()));
         let a = Val(call!(LLVMAddAlias2(self.module, f.value_type().0, 0, f.0, name.as_ptr())));
@@ -251,7 +251,7 @@ impl Unit {
 
 impl Drop for Unit {
     fn drop(&mut self) {
-        // SAFETY: nothing made from this unit is used after it.
+        // SAFETY: no handle of this unit is used after this call.
         unsafe {
             LLVMDisposeModule(self.module);
             sys::target_machine::LLVMDisposeTargetMachine(self.machine);

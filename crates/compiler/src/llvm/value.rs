@@ -43,8 +43,8 @@ impl Val {
         let f = Val(call!(LLVMGetParamParent(self.0)));
         f.params().iter().position(|p| *p == self).unwrap_or(0) as u32
     }
-    /// Whether the code that runs is somewhere else. C headers define some
-    /// functions (`putchar`, `atoi`) only for the optimiser to look at.
+    /// Whether the code is defined elsewhere. C headers define some functions (`putchar`, `atoi`)
+    /// only for inlining.
     pub fn is_elsewhere(self) -> bool {
         self.is_declaration() || self.linkage() == Linkage::LLVMAvailableExternallyLinkage
     }
@@ -359,13 +359,12 @@ impl Val {
     pub fn add_call_attribute(self, index: u32, a: LLVMAttributeRef) {
         call!(LLVMAddCallSiteAttribute(self.0, index, a));
     }
-    /// Whether a sum of many may be made in any order.
+    /// Whether a reduction may be computed in any order.
     pub fn may_reassociate(self) -> bool {
         call!(LLVMCanValueUseFastMathFlags(self.0)) != 0
             && call!(LLVMGetFastMathFlags(self.0)) & sys::LLVMFastMathAllowReassoc != 0
     }
-    /// Removes every flag that could make the result poison or depend on
-    /// fast-math licence.
+    /// Removes every flag that could make the result poison or permit fast-math transformations.
     pub fn strip_flags(self) {
         use Opcode as O;
         match self.opcode() {

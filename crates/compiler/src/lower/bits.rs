@@ -1,4 +1,4 @@
-//! Bit-fields: which bits of a word a load uses and a store defines.
+//! Bit-fields: the bits of a word that a load uses and a store defines.
 //!
 //! ```text
 //! s.f = x;                               return s.f;
@@ -10,10 +10,10 @@
 //!   store i8 %o, ptr %p    ; defines 0x38, as in %n
 //! ```
 //!
-//! The IR does not say that a word holds bit-fields, and need not: a store that puts
-//! back what was just loaded from the same address defines the other bits only, be it a
-//! bit-field or `flags |= 4`. Both masks are on the safe side: a load uses no other
-//! bits, a store leaves no other bits as they were.
+//! The IR does not record that a word contains bit-fields, and need not: a store that writes back
+//! bits just loaded from the same address defines only the other bits, for a bit-field as well as
+//! for `flags |= 4`. Both masks are conservative: a load uses no other bits, a store preserves no
+//! other bits.
 
 use super::function::Lowering;
 use crate::llvm::{Blk, DbgRecord, Opcode, TypeKind, Val};
@@ -21,11 +21,11 @@ use program::inst::Operand;
 use program::model::BitAccess;
 use std::collections::HashSet;
 
-/// Operations between a load and the last use of its bits that are looked at.
+/// Maximum length of operation chains between a load and the last use of its bits.
 const DEPTH: u32 = 6;
 
 impl Lowering<'_> {
-    /// Notes the bits that are used of the word loaded by the next instruction.
+    /// Records the used bits of the word that the next instruction loads.
     pub fn load_bits(&mut self, load: Val) {
         let Some(all) = all_bits(load) else { return };
         let mask = self.used(load, DEPTH) & all;
@@ -34,8 +34,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The bits of a value that the rest of the program, or who asks for the value of a
-    /// variable, can depend on.
+    /// The bits of a value on which the rest of the program, or the displayed value of a variable,
+    /// can depend.
     fn used(&self, v: Val, depth: u32) -> u64 {
         let Some(all) = all_bits(v) else { return u64::MAX };
         if depth == 0 || self.described.contains(&v) {
@@ -59,7 +59,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Notes the bits that are defined by the next instruction.
+    /// Records the bits that the next instruction defines.
     pub fn store_bits(&mut self, store: Val) -> Result<(), String> {
         let Some(all) = all_bits(store.operand(0)) else { return Ok(()) };
         let Some((kept, new)) = insertion(store) else { return Ok(()) };
@@ -72,7 +72,7 @@ impl Lowering<'_> {
     }
 }
 
-/// All bits of an integer that fits a register.
+/// The mask of all bits of an integer that fits a register.
 fn all_bits(v: Val) -> Option<u64> {
     if v.ty().kind() != TypeKind::LLVMIntegerTypeKind {
         return None;
@@ -84,8 +84,7 @@ fn all_bits(v: Val) -> Option<u64> {
     }
 }
 
-/// The bits of a store that keep what they are in memory, and what has the others;
-/// nothing has them if they become zero.
+/// The bits that a store preserves, and the value with the other bits; `None` if these become zero.
 fn insertion(store: Val) -> Option<(u64, Option<Val>)> {
     let word = store.operand(0);
     if !word.is_instruction() || store.is_atomic() {
@@ -108,7 +107,7 @@ fn insertion(store: Val) -> Option<(u64, Option<Val>)> {
     }
 }
 
-/// The bits that are left of the word in memory, if `v` masks it.
+/// The bits preserved from the word in memory, if `v` masks it.
 fn kept(v: Val, store: Val) -> Option<u64> {
     let masks = v.is_instruction() && v.opcode() == Opcode::LLVMAnd;
     let (a, b) = if masks { (v.operand(0), v.operand(1)) } else { return None };
@@ -118,7 +117,7 @@ fn kept(v: Val, store: Val) -> Option<u64> {
         .and_then(|(_, mask)| Some(mask.zext_value() & all_bits(v)?))
 }
 
-/// Whether `v` is what the memory that `store` writes to holds just before.
+/// Whether `v` is the value in the memory that `store` writes to, just before the store.
 fn is_loaded(v: Val, store: Val) -> bool {
     if !v.is_instruction()
         || v.opcode() != Opcode::LLVMLoad
@@ -168,7 +167,7 @@ fn possible(v: Val, depth: u32) -> u64 {
     }
 }
 
-/// The values that stand for variables.
+/// The values of variables, from debug records.
 pub fn described(blocks: &[Blk]) -> HashSet<Val> {
     let records = blocks.iter().flat_map(|b| b.instructions()).flat_map(Val::debug_records);
     records.filter(|r| r.is_variable()).filter_map(DbgRecord::value).collect()

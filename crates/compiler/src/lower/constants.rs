@@ -1,5 +1,5 @@
-//! Constants as operands. What does not fit one operand is put into registers
-//! at the start of the function, which dominates every use.
+//! Lowers constants to operands. Constants that do not fit one operand are materialised in
+//! registers at the start of the function, which dominates every use.
 
 use super::function::Lowering;
 use super::types::{leaves, slots};
@@ -26,7 +26,7 @@ impl Lowering<'_> {
         Ok(Operand::Reg(reg))
     }
 
-    /// A constant that is one operand.
+    /// A constant that fits one operand.
     fn simple_constant(&mut self, v: Val) -> Option<Operand> {
         let one_slot = leaves(self.unit, v.ty()).is_ok_and(|l| slots(&l) == 1);
         if !one_slot {
@@ -157,8 +157,7 @@ impl Lowering<'_> {
         Ok(words)
     }
 
-    /// A constant expression that must be computed: differences and truncations
-    /// of addresses.
+    /// A constant expression that must be computed: differences and truncations of addresses.
     fn computed(&mut self, v: Val) -> Result<Operand, String> {
         let fail = || Err(format!("it uses the constant expression {}", v.print()));
         if !v.is_const_expr() {
@@ -211,7 +210,7 @@ pub fn constant_gep(unit: &Unit, gep: Val) -> Option<i64> {
     Some(offset)
 }
 
-/// One level into an aggregate by a constant index.
+/// Descends one level into an aggregate by a constant index.
 pub fn step_into(unit: &Unit, t: Typ, i: i64) -> Option<(Typ, i64)> {
     match t.kind() {
         TypeKind::LLVMStructTypeKind => {

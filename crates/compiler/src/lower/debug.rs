@@ -1,8 +1,7 @@
-//! What debug information says: places, variables, types.
+//! Reads debug information: locations, variables, types.
 //!
-//! LLVM's C interface has getters for some fields of debug metadata only; the
-//! others are read as operands of the node, whose order is fixed by the
-//! bitcode format of one LLVM major version.
+//! LLVM's C interface has getters only for some fields of debug metadata. The others are read as
+//! operands of the node, whose order is fixed by the bitcode format of one LLVM major version.
 
 use super::function::{Lowering, nth};
 use super::scopes::Nest;
@@ -40,7 +39,7 @@ const VARIABLE_TYPE: usize = 3;
 const TYPE_NAME: usize = 2;
 const TYPE_BASE: usize = 5;
 const TYPE_ELEMENTS: usize = 6;
-// Of DISubprogram its type, and of DISubroutineType the list that begins with the result.
+// DISubprogram: its type. DISubroutineType: the list that begins with the result.
 const SUBPROGRAM_TYPE: usize = 4;
 const SUBROUTINE_TYPES: usize = 5;
 
@@ -61,7 +60,7 @@ pub struct Variables {
     pub list: Vec<Variable>,
     index: HashMap<Meta, u32>,
     pub nest: Nest,
-    /// Names that stand for variables of the unit where the function has none.
+    /// Names that denote variables of the unit where the function has none.
     pub globals: Rc<HashSet<String>>,
 }
 
@@ -96,14 +95,15 @@ impl DebugInfo {
         module.files = self.files;
         module.directory = self.directory;
         module.types = self.types;
-        // Relative names are relative to where the compiler runs, wherever the model says that is.
+        // Relative names are relative to the working directory of the compiler, whatever directory
+        // the model records.
         let hash =
             |file: &String| std::fs::read(file).map_or(0, |content| program::model::source_hash(&content));
         module.file_hashes = module.files.iter().map(hash).collect();
     }
 
-    /// Types that the source names but no variable has: enumerators are constants all the
-    /// same, and casts may name the others.
+    /// Types that the source names but no variable has: enumerators are constants, and casts may
+    /// name the others.
     fn retained(&mut self) {
         for unit in self.unit().named_metadata(c"llvm.dbg.cu") {
             let lists = md_operands(unit);
@@ -142,7 +142,7 @@ impl DebugInfo {
         })
     }
 
-    /// The source place of an instruction; line 0 if it has none.
+    /// The source location of an instruction; line 0 if it has none.
     pub fn place(&mut self, i: Val) -> Place {
         let Some(mut at) = i.debug_location() else { return Place::default() };
         while let Some(outer) = at.inlined_at() {
@@ -180,7 +180,7 @@ impl DebugInfo {
         Some((ty, self.file(v.variable_file()), v.variable_line()))
     }
 
-    /// Index of a type, adding it (and what it refers to) on first sight.
+    /// Index of a type; adds it (and the types it refers to) on first use.
     fn ty(&mut self, node: Val) -> Option<u32> {
         if let Some(i) = self.type_index.get(&node) {
             return Some(*i);
@@ -234,8 +234,8 @@ impl DebugInfo {
         Some(i)
     }
 
-    /// An array of arrays for each dimension but the first, as C has it; debug information
-    /// has one array with all of them.
+    /// An array of arrays, one for each dimension, as in C. Debug information has one array with
+    /// all dimensions.
     fn array(&mut self, base: Option<Val>, dimensions: &[u64]) -> TypeKind {
         let mut of = base.and_then(|b| self.ty(b));
         let (first, inner) = dimensions.split_first().map_or((0, &[][..]), |(n, rest)| (*n, rest));
@@ -247,7 +247,7 @@ impl DebugInfo {
         TypeKind::Array { of, count: first }
     }
 
-    /// A base class as a member that has its name.
+    /// A base class, as a member with its name.
     fn base_class(&mut self, node: Val) -> Member {
         let mut member = self.member(node);
         if let Some(ty) = member.ty.and_then(|ty| self.types.get(ty as usize)) {
@@ -269,7 +269,7 @@ impl DebugInfo {
     }
 }
 
-/// Name and value; the C interface gives the text only.
+/// Name and value of an enumerator; the C interface returns only its text.
 fn enumerator(node: Val) -> Option<(String, i64)> {
     let text = node.print();
     let (_, inner) = text.split_once("!DIEnumerator(name: \"")?;
@@ -288,7 +288,7 @@ fn count(subrange: Val) -> u64 {
     }
 }
 
-/// The C interface does not give the encoding of a basic type; C's names do.
+/// Derives the encoding of a basic type from its name, since the C interface does not return it.
 fn basic(name: &str) -> TypeKind {
     let has = |w: &str| name.split(' ').any(|p| p == w);
     if has("_Bool") || has("bool") {
@@ -305,7 +305,7 @@ fn basic(name: &str) -> TypeKind {
 }
 
 impl Lowering<'_> {
-    /// Where variables are from this instruction on.
+    /// Emits the locations of variables that begin at this instruction.
     pub fn bindings_of(&mut self, i: Val, blocks: &[Blk]) -> Result<(), String> {
         for r in i.debug_records() {
             if r.is_variable() {
@@ -335,7 +335,7 @@ impl Lowering<'_> {
                 } else if let Ok(ty) = scalar(self.unit, v.ty()) {
                     Home::Value(self.operand(v)?, ty)
                 } else {
-                    // An aggregate in registers: describe its first leaf.
+                    // An aggregate in registers: bind its first leaf.
                     let first = leaves(self.unit, v.ty())?.first().copied().unwrap_or(Ty::Int(64));
                     part = part.or(Some((0, u32::from(first.bits()))));
                     Home::Value(nth(self.operand(v)?, 0), first)
@@ -346,7 +346,7 @@ impl Lowering<'_> {
         self.bindings.push(Binding { at, variable, home, part });
         let vector = value.filter(|v| part == Some((0, 64)) && is_wide_vector(self.unit, v.ty()));
         if let (Some(v), Home::Value(first, _)) = (vector, home) {
-            // The other parts of a vector that is in several registers.
+            // The other parts of a vector that occupies several registers.
             let mut offset = 64;
             for (n, ty) in leaves(self.unit, v.ty())?.into_iter().enumerate().skip(1) {
                 let home = Home::Value(nth(first, n as u32), ty);
@@ -378,14 +378,14 @@ impl Lowering<'_> {
     }
 }
 
-/// The argument that a value is, which for a `bool` is wider than what is passed.
+/// The argument that a value comes from: a `bool` is widened after it is passed.
 fn passed(unit: &Unit, value: Val) -> Val {
     let is_widened = value.is_instruction() && value.opcode() == Opcode::LLVMZExt;
     let passed = if is_widened { value.operand(0) } else { value };
     if passed.is_argument() && (!is_widened || unit.bits_of(passed.ty()) == 1) { passed } else { value }
 }
 
-/// The part of DWARF expressions that the front end and promotion make.
+/// The subset of DWARF expressions that the front end and promotion emit.
 #[derive(Default)]
 struct Expression {
     deref: bool,

@@ -1,4 +1,4 @@
-//! One function: blocks, registers, frame, and the plain instructions.
+//! Lowers one function: blocks, registers, frame, and simple instructions.
 
 use super::constants::step_into;
 use super::debug::DebugInfo;
@@ -20,13 +20,13 @@ pub struct Lowering<'a> {
     values: HashMap<Val, Reg>,
     pub constants: HashMap<Val, Reg>,
     next: Reg,
-    /// Constants that need registers; runs first.
+    /// Materialised constants; runs first.
     pub prologue: Vec<Inst>,
     code: Vec<(Inst, u32)>,
     places: Vec<Place>,
     place_index: HashMap<Place, u32>,
     place: u32,
-    /// The source block and line of each instruction, as far as its place says them.
+    /// The source scope and line of each instruction, as far as its location contains them.
     code_scopes: Vec<(Located, u32)>,
     scope: Located,
     pub frame: HashMap<Val, u64>,
@@ -34,17 +34,17 @@ pub struct Lowering<'a> {
     frame_align: u64,
     sites: HashMap<Val, u32>,
     origins: HashMap<u32, Val>,
-    /// Of each invoke, the registers of its landing, and where that is in the code.
+    /// For each invoke, the registers of its landing, and the landing's index in the code.
     landings: HashMap<Val, (Reg, u32)>,
     blocks: HashMap<Blk, u32>,
     pub thread_locals: HashMap<Val, u32>,
     pub returns_twice: bool,
     pub bindings: Vec<Binding>,
     pub bits: Vec<BitAccess>,
-    /// Values that stand for variables.
+    /// Values of variables.
     pub described: HashSet<Val>,
     pub variables: super::debug::Variables,
-    /// An `llvm.trap` was seen; the `unreachable` after it traps.
+    /// An `llvm.trap` was seen; the following `unreachable` traps.
     pub trapped: bool,
 }
 
@@ -116,7 +116,7 @@ impl Lowering<'_> {
         for (i, b) in all.iter().enumerate() {
             self.blocks.insert(*b, i as u32);
         }
-        // Registers first: phis and loops refer to values further down.
+        // Assign registers first: phis and loops refer to later values.
         for i in all.iter().flat_map(|b| b.instructions()) {
             if i.opcode() == Opcode::LLVMInvoke {
                 let landing = self.fresh(LANDING_SLOTS);
@@ -167,7 +167,7 @@ impl Lowering<'_> {
         Ok(self.assemble(f, first_site, params, ret, blocks, headers))
     }
 
-    /// Puts the prologue in front, which moves every index by its length.
+    /// Prepends the prologue, which shifts every index by its length.
     fn assemble(
         mut self,
         f: Val,
@@ -249,7 +249,7 @@ impl Lowering<'_> {
         self.code_scopes.push((self.scope, self.places[self.place as usize].line));
     }
 
-    /// Emits the instruction that instrumentation of `i` reports by.
+    /// Emits the instruction whose site the instrumentation of `i` uses.
     pub fn emit_at(&mut self, i: Val, inst: Inst) {
         self.sites.insert(i, self.code.len() as u32);
         self.emit(inst);
@@ -277,7 +277,7 @@ impl Lowering<'_> {
     }
 
     fn locate(&mut self, i: Val) {
-        // Instructions without a place belong to their neighbours.
+        // An instruction without a location inherits the scope of the previous one.
         self.scope = self.source_scope(i).or(self.scope);
         let place = self.debug.place(i);
         self.place = *self.place_index.entry(place).or_insert_with(|| {
@@ -303,7 +303,7 @@ impl Lowering<'_> {
         Err(format!("it uses {}", v.print()))
     }
 
-    /// `extractvalue` names a part of its operand's registers.
+    /// `extractvalue` denotes a part of its operand's registers.
     fn part_of(&mut self, v: Val) -> Result<Operand, String> {
         let aggregate = v.operand(0);
         let (skip, _) = self.element_slots(aggregate.ty(), &v.indices())?;
@@ -314,7 +314,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Where an element of an aggregate lies among its slots: first and count.
+    /// The position of an element among the slots of an aggregate: first and count.
     fn element_slots(&self, mut t: Typ, indices: &[u32]) -> Result<(u32, u32), String> {
         let mut skip = 0;
         for index in indices {
@@ -344,7 +344,7 @@ impl Lowering<'_> {
         Ok(Phi { dst: self.reg(i)?, slots: slots(&tys), incoming })
     }
 
-    /// What a handler is given: from the landing of whichever call leads here.
+    /// The value of a landing pad: a phi of the landings of its invokes.
     fn landing_pad(&mut self, i: Val) -> Result<Phi, String> {
         let pad = i.parent();
         let slots = slots(&leaves(self.unit, i.ty())?);
@@ -480,7 +480,7 @@ impl Lowering<'_> {
             }
             O::LLVMCall => self.call(i)?,
             O::LLVMInvoke => self.invoke(i)?,
-            // The phi of its block.
+            // Lowered as a phi of its block.
             O::LLVMLandingPad => {}
             _ => return self.cast(i),
         }
@@ -530,7 +530,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A vector as another one of the same width.
+    /// A bit cast between vectors of the same width.
     fn copy_slots(&mut self, i: Val) -> Result<(), String> {
         let a = self.operand(i.operand(0))?;
         let total = slots(&leaves(self.unit, i.ty())?);
@@ -604,7 +604,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Bit position of an element that lies in one slot.
+    /// Bit position of an element that is in one slot.
     fn element_place(&self, vector: Val, index: Val) -> Result<(u32, u32, u32), String> {
         let bits = self.unit.bits_of(vector.ty().element()) as u32;
         if !index.is_const_int() || bits > 64 {
@@ -662,7 +662,7 @@ pub fn nth(o: Operand, n: u32) -> Operand {
     }
 }
 
-/// Instructions that only rename a part of another value.
+/// Instructions that only denote a part of another value.
 fn is_alias(i: Val) -> bool {
     i.opcode() == Opcode::LLVMExtractValue
 }
@@ -674,7 +674,7 @@ fn not_vector(v: Val) -> Result<(), String> {
     Ok(())
 }
 
-/// Targets of retreating edges of a depth-first walk: every cycle passes one.
+/// Targets of retreating edges of a depth-first search: every cycle contains one.
 fn loop_headers(blocks: &[Blk]) -> HashSet<Blk> {
     let mut headers = HashSet::new();
     let mut state: HashMap<Blk, u8> = HashMap::new();

@@ -1,17 +1,17 @@
-//! Calls: ordinary ones, intrinsics the model computes, and values only the
-//! recording can know.
+//! Lowers calls: ordinary ones, intrinsics that the model computes, and values that only the
+//! recording contains.
 
 use super::function::{Lowering, nth};
 use super::types::{arg_type, is_wide_vector, leaves, scalar, slots};
 use crate::llvm::{TypeKind, Val};
 use program::inst::{Arg, ArgTy, Call, Inst, Operand, Pure, Source, Ty};
 
-/// Intrinsics that do nothing in the model.
+/// Intrinsics without effect in the model.
 const SILENT: &[&str] =
     &["llvm.va_end", "llvm.dbg.", "llvm.sideeffect", "llvm.annotation", "llvm.var.annotation"];
 
-/// Functions that return one address per thread, always the same: called so
-/// often (every `isdigit`, every `errno`) that an event each would be a waste.
+/// Functions that return a constant address per thread. They are called so often (every `isdigit`,
+/// every `errno`) that an event per call would be wasteful.
 const PER_THREAD: &[&str] = &[
     "__ctype_b_loc",
     "__ctype_tolower_loc",
@@ -80,8 +80,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The address of `of` (a variable, or what a function returns) in the
-    /// running thread.
+    /// The address of `of` (a variable, or the result of a function) in the current thread.
     fn per_thread(&mut self, i: Val, of: Val) -> Result<(), String> {
         let symbol = self.symbols.of(of, self.unit);
         self.thread_locals.insert(i, symbol);
@@ -164,7 +163,7 @@ impl Lowering<'_> {
             }
         }
         if name.starts_with("llvm.eh.typeid.for") {
-            // The linker numbers the types that are caught.
+            // The linker assigns numbers to the types that are caught.
             return self.unknown(i, Source::Intrinsic(name.to_owned()));
         }
         for odd in ["llvm.eh.", "llvm.coro.", "llvm.gc.", "llvm.experimental.", "llvm.localescape"] {
@@ -176,8 +175,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Pure operations replay computes exactly for this type. (`minnum` of zeros of
-/// both signs is the machine's choice, so it is not in the table at all.)
+/// Pure operations that replay computes exactly for this type. (The result of `minnum` for zeros of
+/// both signs depends on the machine, so it is not in the table at all.)
 fn supported(op: Pure, ty: Ty) -> bool {
     match op {
         Pure::FNeg | Pure::FAbs | Pure::CopySign | Pure::FpClass => true,

@@ -1,12 +1,11 @@
-//! LLVM IR to the program model.
+//! Lowers LLVM IR to the program model.
 //!
-//! One [`program::Module`] per translation unit. A function whose IR has a
-//! construct the model lacks becomes *opaque*: it is compiled as it is and
-//! treated as external code, with the reason kept in the model.
+//! The result is one [`program::Module`] per translation unit. A function whose IR contains a
+//! construct that the model lacks becomes *opaque*: it is compiled without instrumentation and
+//! treated as external code, with the reason recorded in the model.
 //!
-//! [`Lowered`] also tells instrumentation the site of each LLVM instruction,
-//! the frame layout and the loop headers, so that native code and model agree
-//! by construction.
+//! [`Lowered`] also contains the site of each LLVM instruction, the frame layout and the loop
+//! headers for instrumentation, so that native code and model agree by construction.
 
 mod bits;
 mod constants;
@@ -25,33 +24,33 @@ use debug::DebugInfo;
 use program::model::{Module, Opaque, Symbol, SymbolKind};
 use std::collections::{HashMap, HashSet};
 
-/// The model of a unit, and how it hangs together with the IR.
+/// The model of a unit, and its mapping to the IR.
 pub struct Lowered {
     pub module: Module,
     /// The IR value of each symbol, in the order of `module.symbols`.
     pub symbols: Vec<Val>,
-    /// Entries of `symbols` that mean the code in this unit, not the name.
+    /// Entries of `symbols` that denote the code in this unit, not the name.
     pub own: Vec<u32>,
     /// Modelled functions, in the order of `module.functions`.
     pub functions: Vec<FunctionMap>,
 }
 
-/// What instrumentation must know of one function.
+/// The data that instrumentation needs for one function.
 pub struct FunctionMap {
     pub function: Val,
     pub sites: HashMap<Val, u32>,
     /// By index in the model's code, the LLVM instruction whose lowering ends there.
     pub origins: HashMap<u32, Val>,
-    /// Sites where exceptions out of invokes land.
+    /// Sites at which exceptions from invokes land.
     pub landings: HashMap<Val, u32>,
-    /// Fixed places of entry-block allocas in the frame.
+    /// Fixed offsets of entry-block allocas in the frame.
     pub frame: HashMap<Val, u64>,
     pub headers: HashSet<Blk>,
-    /// Symbol of each thread-local variable used.
+    /// Symbol of each thread-local variable that is used.
     pub thread_locals: HashMap<Val, u32>,
 }
 
-/// Numbers everything that has an address as it is met.
+/// Assigns numbers to all entities with an address, on first use.
 pub struct Symbols {
     pub list: Vec<Symbol>,
     pub values: Vec<Val>,
@@ -60,7 +59,8 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// The code of a weak function here, apart from its name's address.
+    /// Adds a symbol for the code of a weak function in this unit, distinct from the address of its
+    /// name.
     fn own(&mut self, f: Val, kind: SymbolKind) -> u32 {
         let i = self.list.len() as u32;
         self.list.push(Symbol { name: f.name(), kind });
@@ -90,8 +90,8 @@ impl Symbols {
     }
 }
 
-/// Lowers every function that can be; a function whose model does not pass the
-/// model's own checks becomes opaque too, since a reader would refuse it.
+/// Lowers every function that can be modelled. A function whose model fails validation becomes
+/// opaque too, since a reader would reject it.
 pub fn run(unit: &Unit) -> Lowered {
     let mut refused = HashMap::new();
     loop {
@@ -132,8 +132,8 @@ fn attempt(unit: &Unit, refused: &HashMap<String, String>) -> Lowered {
             Ok((mut model, map)) => {
                 let kind = SymbolKind::Function(module.functions.len() as u32);
                 let symbol = if matches!(f.linkage(), Linkage::LLVMWeakAnyLinkage) {
-                    // Another unit may override it: the name then means that
-                    // one, and only the alias means this code.
+                    // Another unit may override it: the name then denotes that definition, and only
+                    // the alias denotes this code.
                     symbols.own(f, kind)
                 } else {
                     let symbol = symbols.of(f, unit);
@@ -165,8 +165,8 @@ fn attempt(unit: &Unit, refused: &HashMap<String, String>) -> Lowered {
     Lowered { module, symbols: symbols.values, own: symbols.own, functions }
 }
 
-/// The addresses in initial values of all variables of this unit that matter: those
-/// that have a symbol, and what can be reached from them.
+/// The addresses in initial values of the relevant variables of this unit: those that have a
+/// symbol, and those reachable from them.
 fn initial(unit: &Unit, symbols: &mut Symbols) -> Vec<(u32, u32)> {
     let mut pairs = Vec::new();
     let mut next = 0;

@@ -1,9 +1,9 @@
-//! Blocks of the source: which instructions are in which.
+//! Lexical blocks: maps instructions to source blocks.
 //!
-//! Debug information has no end of a block. Each instruction's location names the
-//! innermost block that it is in, so a block's ranges follow from those of its
-//! instructions. An instruction without location is where the one before it is or, at
-//! the start of a basic block, the one after it.
+//! Debug information does not mark the end of a block. Each instruction's location names its
+//! innermost block, so the ranges of a block follow from its instructions. An instruction without
+//! location is in the block of the previous instruction or, at the start of a basic block, in that
+//! of the next one.
 
 use super::debug::Variables;
 use super::function::Lowering;
@@ -13,10 +13,10 @@ use program::model::{Block, Scope, Variable};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// Where an instruction is: unknown, in the function itself, or in one of its blocks.
+/// The scope of an instruction: unknown, the function itself, or one of its blocks.
 pub type Located = Option<Option<u32>>;
 
-/// The blocks met so far, with the one around each. A block comes after those around it.
+/// The blocks found so far, with their parents. Parents precede their children.
 #[derive(Default)]
 pub struct Nest {
     around: Vec<Option<u32>>,
@@ -24,7 +24,7 @@ pub struct Nest {
 }
 
 impl Nest {
-    /// The number of a block; none for the function.
+    /// The number of a block; `None` for the function.
     pub fn of(&mut self, scope: Val) -> Option<u32> {
         if is_subprogram(scope) {
             return None;
@@ -51,13 +51,13 @@ impl Lowering<'_> {
 }
 
 impl Variables {
-    /// The ranges of all blocks. `shift` instructions, in no block, come before `code`;
-    /// `blocks` are numbered with them.
+    /// The ranges of all blocks. `shift` instructions, which are in no block, precede `code`; the
+    /// indices in `blocks` include them.
     ///
-    /// A variable is in scope from its declaration on, not from the start of its block:
-    /// in `{ c = 1; int c = 2; }` the first `c` is another. So a variable that shares its
-    /// name gets a scope of its own, the rest of the block. It stands before the blocks
-    /// inside, which may hide the variable in turn.
+    /// A variable is in scope from its declaration, not from the start of its block: in `{ c = 1;
+    /// int c = 2; }` the first `c` is a different variable. A variable that shares its name
+    /// therefore gets a scope of its own, the rest of the block. It precedes the nested blocks,
+    /// which may hide the variable in turn.
     pub fn scopes(&mut self, code: &[(Located, u32)], blocks: &[Block], shift: u32) -> Vec<Scope> {
         let lines = lines(code, blocks, shift);
         let whole = self.nest.ranges(code, blocks, shift);

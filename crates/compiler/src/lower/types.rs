@@ -1,14 +1,14 @@
-//! LLVM types as register leaves.
+//! LLVM types as lists of register leaves.
 
 use crate::llvm::{Typ, TypeKind, Unit, Val, attribute_int, attribute_type};
 use crate::normalise::elements;
 use program::inst::{ArgTy, FloatKind, Ty};
 
-/// More leaves than this and a value is not one for registers.
+/// Values with more leaves are not kept in registers.
 const MAX_LEAVES: usize = 64;
 
-/// The scalar parts of a first-class value, in order. Vectors of up to 128 bits
-/// are one integer of that width, wider ones are integers of 64.
+/// The scalar parts of a first-class value, in order. A vector of up to 128 bits is one integer of
+/// that width; a wider one consists of 64-bit integers.
 pub fn leaves(unit: &Unit, t: Typ) -> Result<Vec<Ty>, String> {
     let one = |t| Ok(vec![t]);
     match t.kind() {
@@ -37,7 +37,7 @@ pub fn leaves(unit: &Unit, t: Typ) -> Result<Vec<Ty>, String> {
     }
 }
 
-/// Whether a value is a vector that takes several leaves.
+/// Whether a value is a vector with several leaves.
 pub fn is_wide_vector(unit: &Unit, t: Typ) -> bool {
     t.kind() == TypeKind::LLVMVectorTypeKind && unit.bits_of(t) > 128
 }
@@ -54,8 +54,8 @@ pub fn slots(tys: &[Ty]) -> u32 {
     tys.iter().map(|t| t.slots()).sum()
 }
 
-/// How argument `index` (from 0) of a call, or a parameter of a function
-/// (`call` false), is passed. Aggregates give one entry per leaf.
+/// How argument `index` (from 0) of a call, or a parameter of a function (`call` false), is passed.
+/// Aggregates have one entry per leaf.
 pub fn arg_type(unit: &Unit, of: Val, call: bool, index: u32, t: Typ) -> Result<Vec<ArgTy>, String> {
     let attribute =
         |name| if call { of.call_attribute(index + 1, name) } else { of.attribute(index + 1, name) };
