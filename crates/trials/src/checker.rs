@@ -67,7 +67,7 @@ impl Checker {
         tree: &Path,
         touched: &BTreeSet<PathBuf>,
         stop: &dyn Stop,
-    ) -> Result<Option<Findings>, Error> {
+    ) -> Result<Findings, Error> {
         let checked = self.units.check(&self.clang, tree, Some(touched), self.jobs, stop)?;
         let mut errors: Vec<Diagnostic> = checked.errors().cloned().collect();
         // What the build generates from other files, such as a grammar, may be in the tree as the last build
@@ -78,7 +78,7 @@ impl Checker {
             errors.clear();
         }
         let suspicious = new_suspicious(&checked.diagnostics, &[&self.good, &self.bad]);
-        Ok(Some(Findings { errors, suspicious }))
+        Ok(Findings { errors, suspicious })
     }
 
     /// Whether builds and tests open a file, as far as is known.

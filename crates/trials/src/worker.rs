@@ -144,7 +144,7 @@ impl Worker {
             self.built = None;
             self.tree.set(context.base, variant)?;
         }
-        checker.check(self.tree.root(), &touched, context.stop)
+        checker.check(self.tree.root(), &touched, context.stop).map(Some)
     }
 
     /// Writes a variant into an empty tree, without building it.

@@ -228,23 +228,6 @@ impl<'a, T: Trials> Search<'a, T> {
         usize::try_from(self.limit.saturating_sub(self.asked)).unwrap_or(usize::MAX)
     }
 
-    /// Determines the outcome of a set by other means than a plain trial. The outcome replaces a known one
-    /// and is used by all later requests.
-    ///
-    /// # Errors
-    /// Those of `ask`.
-    pub fn ask_anew(
-        &mut self,
-        set: &ChangeSet,
-        ask: impl FnOnce(&mut T) -> Result<Outcome, T::Error>,
-    ) -> Result<Outcome, T::Error> {
-        let outcome = ask(self.trials)?;
-        self.asked += 1;
-        self.during(Stage::Verifying, |search| search.write_down(set, outcome));
-        self.known.insert(set.clone(), outcome);
-        Ok(outcome)
-    }
-
     fn outcome(&mut self, set: &ChangeSet) -> Result<Outcome, T::Error> {
         let outcomes = self.ask(std::slice::from_ref(set), None)?;
         Ok(outcomes.first().copied().unwrap_or(Outcome::Unresolved))
