@@ -167,7 +167,7 @@ fn relevant(run: &Run<'_>, budget: Duration) -> Option<HashSet<u64>> {
             }
         });
         let slicer = Slicer::new(&run.process, SlicerOptions::default());
-        let slice = OutputSlice::of(&slicer, &run.process, index, Some(stop));
+        let slice = OutputSlice::of(&slicer, &run.process, index, &[], Some(stop));
         drop(done);
         slice
     });

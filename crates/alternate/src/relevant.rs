@@ -13,7 +13,7 @@ use replay::image::Image;
 use replay::machine::Machine;
 use replay::observer::{Observer, View};
 use replay::process::LoadedProcess;
-use slice::{Criterion, Error, Occurrence, Relevance, Request, Slicer, Variant, Wanted};
+use slice::{Among, Criterion, Error, Occurrence, Relevance, Request, Slice, Slicer, Variant, Wanted};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 use symbolic::{At, Kind};
@@ -35,10 +35,13 @@ pub struct OutputSlice {
     pub taken: HashSet<Edge>,
     /// The instruction at which it ended: module, function and number there.
     pub end: Option<(u32, u32, u32)>,
+    /// Which of the steps that were asked about are in the slices of which others.
+    pub among: Among,
 }
 
 impl OutputSlice {
-    /// The slice of a stream, by its index; `stop`: set from outside when it takes too long.
+    /// The slice of a stream, by its index. Of the steps `among` it is told which are in the slices of which
+    /// others, as far as the outputs depend on them. `stop`: set from outside when it takes too long.
     ///
     /// # Errors
     /// If the run does not replay.
@@ -46,6 +49,7 @@ impl OutputSlice {
         slicer: &Slicer<'_>,
         process: &LoadedProcess,
         stream: u32,
+        among: &[u64],
         stop: Option<&AtomicBool>,
     ) -> Result<OutputSlice, Error> {
         // An event of a call comes when the call has run.
@@ -70,8 +74,9 @@ impl OutputSlice {
         criteria.insert(slicer.steps(stream)?.saturating_sub(1));
         let mut criteria: Vec<u64> = criteria.into_iter().collect();
         criteria.sort_unstable();
-        let (steps, cut) = closure(slicer, stream, &criteria, stop)?;
-        Ok(OutputSlice { steps, cut, taken: silent.taken, end })
+        let slice = sliced(slicer, stream, &criteria, among, stop)?;
+        let (steps, cut) = steps_of(&slice, stream);
+        Ok(OutputSlice { steps, cut, taken: silent.taken, end, among: slice.among })
     }
 }
 
@@ -85,15 +90,29 @@ pub fn closure(
     steps: &[u64],
     stop: Option<&AtomicBool>,
 ) -> Result<(HashSet<u64>, bool), Error> {
-    let criteria: Vec<Criterion> = steps
-        .iter()
-        .map(|step| Criterion { at: Occurrence { stream, step: *step }, wanted: vec![Wanted::All] })
-        .collect();
+    let slice = sliced(slicer, stream, steps, &[], stop)?;
+    Ok(steps_of(&slice, stream))
+}
+
+fn sliced(
+    slicer: &Slicer<'_>,
+    stream: u32,
+    steps: &[u64],
+    among: &[u64],
+    stop: Option<&AtomicBool>,
+) -> Result<Slice, Error> {
+    let at = |step: &u64| Occurrence { stream, step: *step };
+    let criteria: Vec<Criterion> =
+        steps.iter().map(|step| Criterion { at: at(step), wanted: vec![Wanted::All] }).collect();
+    let among: Vec<Occurrence> = among.iter().map(at).collect();
     let relevance = Relevance { variant: Variant::Closure, ..Relevance::default() };
-    let request = Request { criteria: &criteria, relevance: Some(relevance), stop };
-    let slice = slicer.ask(&request, &mut |_| {})?;
+    let request = Request { criteria: &criteria, relevance: Some(relevance), among: &among, stop };
+    slicer.ask(&request, &mut |_| {})
+}
+
+fn steps_of(slice: &Slice, stream: u32) -> (HashSet<u64>, bool) {
     let of = slice.nodes.iter().filter(|n| n.at.stream == stream).map(|n| n.at.step).collect();
-    Ok((of, slice.truncated || slice.asked_back_to.is_some()))
+    (of, slice.truncated || slice.asked_back_to.is_some())
 }
 
 /// The step of the instruction that a condition is of. What a library function decided is known when

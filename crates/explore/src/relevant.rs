@@ -17,7 +17,7 @@ use crate::error::Result;
 use alternate::relevant::{OutputSlice, closure, executed};
 use replay::process::LoadedProcess;
 use slice::{Slicer, SlicerOptions};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use symbolic::Path;
 
 /// The conditions of a run that its outputs depend on, by their numbers in the path.
@@ -40,24 +40,17 @@ pub struct RelevantConditions {
 pub fn conditions(process: &LoadedProcess, stream: u32, path: &Path) -> Result<RelevantConditions> {
     let index = process.streams.iter().position(|s| s.number == stream).unwrap_or(0) as u32;
     let slicer = Slicer::new(process, SlicerOptions::default());
-    let OutputSlice { steps: all, mut cut, taken, end } = OutputSlice::of(&slicer, process, index, None)?;
-    let step = |number: usize| executed(process, &path.conditions[number].at, path.conditions[number].kind);
-    let relevant: Vec<usize> = (0..path.conditions.len()).filter(|n| all.contains(&step(*n))).collect();
-    // One by one: the graph of a slice that has all of them as criteria keeps only one of the uses that make a
-    // branch potentially relevant, so that what a single branch reaches in it is too little.
-    let mut slices: HashMap<u64, HashSet<u64>> = HashMap::new();
-    for number in &relevant {
-        let step = step(*number);
-        if let std::collections::hash_map::Entry::Vacant(entry) = slices.entry(step) {
-            let (of, is_cut) = closure(&slicer, index, &[step], None)?;
-            cut |= is_cut;
-            entry.insert(of);
-        }
-    }
+    // The instructions of the conditions, each once, and which of them each condition is of.
+    let steps: Vec<u64> = path.conditions.iter().map(|c| executed(process, &c.at, c.kind)).collect();
+    let mut instructions = steps.clone();
+    instructions.sort_unstable();
+    instructions.dedup();
+    let of: Vec<usize> = steps.iter().map(|step| instructions.partition_point(|s| s < step)).collect();
+    let OutputSlice { steps: all, cut, taken, end, among } =
+        OutputSlice::of(&slicer, process, index, &instructions, None)?;
+    let relevant: Vec<usize> = (0..steps.len()).filter(|n| all.contains(&steps[*n])).collect();
     // Conditions of one instruction belong together, in their order.
-    let depends = |pivot: usize, on: usize| {
-        step(pivot) == step(on) || slices.get(&step(pivot)).is_some_and(|of| of.contains(&step(on)))
-    };
+    let depends = |pivot: usize, on: usize| of[pivot] == of[on] || among.depends(of[pivot], of[on]);
     Ok(RelevantConditions { order: reorder(relevant, &depends), cut, taken, end })
 }
 

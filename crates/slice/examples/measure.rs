@@ -58,7 +58,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let at = Occurrence { stream, step: (steps * n / questions).saturating_sub(2) };
         last = Instant::now();
         let criteria = [Criterion { at, wanted: vec![Wanted::All] }];
-        let slice = slicer.ask(&Request { criteria: &criteria, relevance, stop: None }, &mut |_| {})?;
+        let slice =
+            slicer.ask(&Request { criteria: &criteria, relevance, ..Request::default() }, &mut |_| {})?;
         taken += slice.sites.values().map(|t| t.count).sum::<u64>();
         sites += slice.sites.len();
         walked += slice.walked;

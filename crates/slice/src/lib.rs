@@ -15,15 +15,16 @@
 //! * [`handover`], [`writers`](mod@writers): bytes that one process of a recording wrote and another read;
 //!   `given`: what a program received when it was started;
 //! * [`started`]: calls by which a process started programs that may not be recorded;
-//! * [`nearby`]: suggestions for questions without an answer;
-//! * [`snapshot`]: the values at executed instructions and statements, for display;
-//! * [`chain`](mod@chain): a slice without plain copies;
-//! * [`relevance`]: slices that also follow potential dependences; `output_effects`: output that could have
-//!   been written;
-//! * [`phases`]: a slice level by level, as data flow between phases of the run;
-//! * [`timeline`]: results of the first pass, stored beside the recording; `summaries`: a summary of each
-//!   segment, so that segments that cannot matter are not replayed; `watching`: the segments in which a line
-//!   runs;
+//! * [`nearby`]: what they could have meant;
+//! * [`snapshot`]: the values at executed instructions and statements, for showing;
+//! * [`chain`](mod@chain): the answer without plain copies;
+//! * [`among`]: which of some instructions are in the slices of which others, from one pass; `label_sets`: their
+//!   sets;
+//! * [`relevance`]: slices that also follow what could have gone another way; `output_effects`: what could
+//!   have been written;
+//! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
+//! * [`timeline`]: what the first pass found, kept beside the recording; `summaries`: of each segment, so that
+//!   one that cannot matter is not replayed; `watching`: the segments in which a line runs;
 //! * `prepared`: the first pass over a run; `segment_trace`, `irregular`, `fragments`, `formatted`: the
 //!   trace of one segment; `pipeline`: replay of the next segment while one is processed;
 //! * `backward`: the backward pass over the traces; `live`, `uses`, `provenance`: what is live, and for
@@ -59,6 +60,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod among;
 mod backward;
 pub mod chain;
 mod choice;
@@ -72,6 +74,7 @@ mod given;
 pub mod handover;
 mod heap;
 mod irregular;
+mod label_sets;
 mod library;
 mod live;
 mod memory_streams;
@@ -101,6 +104,7 @@ pub mod visits;
 mod watching;
 pub mod writers;
 
+pub use among::Among;
 pub use criterion::{Criterion, Occurrence, Wanted};
 pub use occurrences::Which;
 pub use output_effects::StandardStream;

@@ -1,12 +1,14 @@
 //! Provenance in relevant slices: whether something is live definitely, or only for branch alternatives that
 //! could have mattered.
 //!
-//! In a dynamic slice everything is live definitely. In a relevant slice the operands of a dummy branch are
-//! live for a *group*, and groups are united when control dependence leads from their members to a common
-//! branch. Groups form a union-find forest, so that uniting two takes near-constant time, independent of how
-//! much is live for them. A provenance also has the set of phis that a value has passed; these decide
-//! whether an alternative would have brought in another value.
+//! In a dynamic slice everything is live definitely. In a relevant slice the operands of a dummy
+//! branch are live for a *group*, and groups are united as control dependence leads from their
+//! members to a common branch. Groups are a union-find forest, so that uniting two costs nothing,
+//! whatever is live for them. A provenance also holds the phis that a value has passed, by which
+//! is decided whether an alternative would have brought in another one, and the labels of those
+//! instructions that it is live for, if that is asked ([`crate::among`]).
 
+use crate::label_sets::{self, LabelSets, Labels};
 use program::inst::Reg;
 use rustc_hash::FxHashMap as Map;
 
@@ -39,6 +41,7 @@ pub type Phis = u32;
 struct Reason {
     by: Groups,
     through: Phis,
+    labels: Labels,
 }
 
 /// All provenances and groups of a pass, interned: a pass makes millions of provenances, most of them
@@ -60,11 +63,12 @@ pub struct Provenances {
     phis_joined: Map<(Phis, Phis), Phis>,
     passed: Map<(Phis, Reg), Phis>,
     parent: Vec<Group>,
+    pub labels: LabelSets,
 }
 
 impl Default for Provenances {
     fn default() -> Provenances {
-        let sure = Reason { by: DEFINITELY, through: 0 };
+        let sure = Reason { by: DEFINITELY, through: 0, labels: label_sets::NONE };
         Provenances {
             list: vec![sure],
             index: Map::from_iter([(sure, Provenance::DEFINITE)]),
@@ -80,6 +84,7 @@ impl Default for Provenances {
             phis_joined: Map::default(),
             passed: Map::default(),
             parent: Vec::new(),
+            labels: LabelSets::default(),
         }
     }
 }
@@ -99,7 +104,20 @@ impl Provenances {
         self.get(provenance).through
     }
 
-    /// The phis of a set, in ascending order.
+    /// The instructions that it is live for.
+    pub fn labels(&self, provenance: Provenance) -> Labels {
+        self.get(provenance).labels
+    }
+
+    /// Live definitely, for some instructions, and passed by no phi.
+    pub fn labelled(&mut self, labels: Labels) -> Provenance {
+        match labels {
+            label_sets::NONE => Provenance::DEFINITE,
+            labels => self.add(Reason { by: DEFINITELY, through: 0, labels }),
+        }
+    }
+
+    /// The phis of a set, in order.
     pub fn phis(&self, set: Phis) -> &[Reg] {
         &self.phis[set as usize]
     }
@@ -140,8 +158,8 @@ impl Provenances {
         if let Some(provenance) = self.alone[group as usize] {
             return provenance;
         }
-        let reason = Reason { by: self.new_set(&[group]), through: 0 };
-        // No other provenance has this set: it need not be interned.
+        let reason = Reason { by: self.new_set(&[group]), through: 0, labels: label_sets::NONE };
+        // This is the only provenance of the set: it need not be interned.
         let provenance = Provenance(self.list.len() as u32);
         self.list.push(reason);
         self.alone[group as usize] = Some(provenance);
@@ -167,7 +185,8 @@ impl Provenances {
         let (x, y) = (self.get(a), self.get(b));
         let by = self.join_groups(x.by, y.by);
         let through = self.join_phis(x.through, y.through);
-        let reason = Reason { by, through };
+        let labels = self.labels.union(x.labels, y.labels);
+        let reason = Reason { by, through, labels };
         match reason {
             _ if reason == x => a,
             _ if reason == y => b,

@@ -1,5 +1,6 @@
 //! The result: executions of instructions, and their dependences.
 
+use crate::among::Among;
 use crate::criterion::Occurrence;
 use program::inst::Reg;
 use std::collections::BTreeMap;
@@ -140,6 +141,8 @@ pub struct Slice {
     pub coarse: bool,
     /// Number of instructions visited.
     pub walked: u64,
+    /// Which of the instructions that were asked about are in the slices of which others.
+    pub among: Among,
     pub(crate) edges: Vec<Edge>,
 }
 

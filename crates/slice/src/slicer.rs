@@ -56,7 +56,10 @@ pub struct Request<'r> {
     pub criteria: &'r [Criterion],
     /// Options of a relevant slice; `None` for a dynamic one.
     pub relevance: Option<Relevance>,
-    /// Set by another thread to cancel the slice and keep what was found so far.
+    /// Executed instructions of which it is asked which of them are in the slices of which others: see
+    /// [`crate::among`]. Those that are not in the slice of the criteria have none.
+    pub among: &'r [Occurrence],
+    /// Set from outside when what was found so far is enough.
     pub stop: Option<&'r AtomicBool>,
 }
 
@@ -198,7 +201,7 @@ impl<'p> Slicer<'p> {
         relevance: Relevance,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Slice> {
-        self.ask(&Request { criteria, relevance: Some(relevance), stop: None }, progress)
+        self.ask(&Request { criteria, relevance: Some(relevance), ..Request::default() }, progress)
     }
 
     /// A slice of any kind.
@@ -207,7 +210,7 @@ impl<'p> Slicer<'p> {
     /// If a criterion refers to a step that does not exist, or replay fails.
     pub fn ask(&self, request: &Request<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Slice> {
         let criteria = request.criteria;
-        let mut all = Sink::new(&self.facts, self.options.max_nodes);
+        let mut all = Sink::new(&self.facts, self.options.max_nodes, request.among);
         all.slice.criteria = vec![None; criteria.len()];
         let mut todo: BTreeMap<u32, Todo<'_>> = BTreeMap::new();
         for (n, c) in criteria.iter().enumerate() {

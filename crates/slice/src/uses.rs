@@ -70,6 +70,7 @@ impl Consumer {
         self.node.is_some() || self.provenance != Provenance::DEFINITE
     }
 
+    #[cfg(test)]
     pub fn definite(node: Option<NodeId>) -> Consumer {
         Consumer { node, provenance: Provenance::DEFINITE }
     }
@@ -124,6 +125,15 @@ impl Uses {
             (false, _) => b.head,
         };
         UseList { head, provenance }
+    }
+
+    /// One of two lists, with the provenance of both.
+    pub fn either(&mut self, a: UseList, b: UseList) -> UseList {
+        match (a.is_live(), b.is_live()) {
+            (false, _) => b,
+            (true, false) => a,
+            (true, true) => UseList { provenance: self.provenances.join(a.provenance, b.provenance), ..a },
+        }
     }
 
     fn concatenate(&mut self, a: u32, b: u32) -> u32 {

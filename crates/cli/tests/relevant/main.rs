@@ -8,7 +8,8 @@ mod generate;
 mod model;
 
 use desk::recorded;
-use slice::{Relevance, Request, Slicer, SlicerOptions, Variant};
+use program::inst::Inst;
+use slice::{Criterion, Occurrence, Relevance, Request, Slicer, SlicerOptions, Variant, Wanted};
 use std::collections::BTreeSet;
 
 fn lines_of(slicer: &Slicer<'_>, line: u32, variant: Option<Relevance>) -> Vec<u32> {
@@ -42,7 +43,7 @@ int main(int argc, char **argv) {
     let slicer = Slicer::new(&process, SlicerOptions { segment: 61, ..SlicerOptions::default() });
     let criteria = slicer.ask_line("p.c", 6).expect("an answer");
     let stop = std::sync::atomic::AtomicBool::new(true);
-    let request = Request { criteria: &criteria, relevance: None, stop: Some(&stop) };
+    let request = Request { criteria: &criteria, stop: Some(&stop), ..Request::default() };
     let part = slicer.ask(&request, &mut |_| {}).expect("a slice");
     let whole = slicer.slice(&criteria, &mut |_| {}).expect("a slice");
     assert!(part.incomplete && !whole.incomplete);
@@ -75,6 +76,56 @@ int main(int argc, char **argv) {
     let slice = |relevance| slicer.relevant(&criteria, relevance, &mut |_| {}).expect("a slice");
     assert!(slice(limited).asked_back_to.is_some_and(|at| at.step > 61));
     assert_eq!(slice(Relevance::default()).asked_back_to, None);
+}
+
+/// Of each pair of branches in a slice, one pass over the run says the same as the slice of each by itself.
+fn branches_are_told_apart(seeds: std::ops::Range<u64>, each: usize) {
+    let mut pairs = 0;
+    for seed in seeds {
+        let mut writer = generate::Writer::new(seed);
+        let cases: Vec<generate::Case> = (0..each).map(|_| writer.case()).collect();
+        let text = writer.finish();
+        let (_desk, process) = recorded(&text, "");
+        let slicer = Slicer::new(&process, SlicerOptions::default());
+        for (n, case) in cases.iter().enumerate() {
+            let criteria = slicer.ask_line("p.c", case.question).expect("an answer");
+            let ask = |criteria: &[Criterion], among: &[Occurrence]| {
+                let relevance = of(Variant::Closure);
+                let request = Request { criteria, relevance, among, ..Request::default() };
+                slicer.ask(&request, &mut |_| {}).expect("a slice")
+            };
+            let is_branch = |node: &&slice::Node| {
+                let function = &process.image.module(node.site.module).functions[node.site.function as usize];
+                matches!(function.code[node.site.index as usize], Inst::Branch { .. } | Inst::Switch { .. })
+            };
+            let whole = ask(&criteria, &[]);
+            let branches: Vec<Occurrence> = whole.nodes.iter().filter(is_branch).map(|n| n.at).collect();
+            let together = ask(&criteria, &branches);
+            let nodes = |slice: &slice::Slice| slice.nodes.iter().map(|n| n.at).collect::<BTreeSet<_>>();
+            assert_eq!(nodes(&together), nodes(&whole), "seed {seed}, program {n}");
+            for (one, at) in branches.iter().enumerate().take(40) {
+                let alone = nodes(&ask(&[Criterion { at: *at, wanted: vec![Wanted::All] }], &[]));
+                for (other, on) in branches.iter().enumerate().filter(|(other, _)| *other != one) {
+                    let (told, is) = (together.among.depends(one, other), alone.contains(on));
+                    assert_eq!(told, is, "seed {seed}, program {n}: {at:?} on {on:?}\n{text}");
+                    pairs += 1;
+                }
+            }
+        }
+    }
+    assert!(pairs > 0);
+    println!("{pairs} pairs");
+}
+
+#[test]
+fn one_pass_says_which_branches_depend_on_which() {
+    branches_are_told_apart(0..1, 60);
+}
+
+#[test]
+#[ignore = "takes several minutes"]
+fn one_pass_says_so_of_thousands_of_programs() {
+    branches_are_told_apart(1..31, 100);
 }
 
 const VARIANTS: [Variant; 2] = [Variant::Relevant, Variant::Closure];

@@ -13,6 +13,7 @@ use super::{Backward, Checked};
 use crate::InconsistentTrace;
 use crate::demanded_bits;
 use crate::irregular::{Copied, Spill};
+use crate::provenance::Provenance;
 use crate::slice::{Dependence, NodeId, Origin};
 use crate::summary;
 use crate::uses::{Consumer, UseList};
@@ -40,6 +41,8 @@ pub struct CallState {
     pub found: Vec<(u64, u64)>,
     /// Its node, if it has one already; the inner option is `None` if nodes are only counted.
     pub node: Option<Option<NodeId>>,
+    /// For whom what it read is used so far.
+    pub served: Provenance,
 }
 
 /// A use of a call's result is a use of what was returned.
@@ -217,7 +220,7 @@ impl Backward<'_, '_, '_> {
                 activation.callee = None;
             }
             if potential.is_live() && self.is_closure() {
-                state.uses = potential;
+                state.uses = self.sink.uses.join(state.uses, potential);
             } else if potential.is_live() {
                 return self.dummy(it, potential);
             }
@@ -235,7 +238,7 @@ impl Backward<'_, '_, '_> {
             }
             None => self.sink.exec(at, (it.function, index), it.depth, state.uses),
         };
-        let consumer = Consumer::definite(node);
+        let consumer = self.sink.consumer_at(at, node, state.uses);
         if state.uses.is_live() || demand.all {
             self.use_operand(f, call.callee, 1, consumer);
         }
@@ -246,7 +249,8 @@ impl Backward<'_, '_, '_> {
                     self.use_by_value(call, operands.by_value, (number as u32, 0, size), consumer);
                 }
             }
-            if let (Some(reads), true) = (&state.reads, is_fresh) {
+            // What it called back may have come to be used since, and for others.
+            if let (Some(reads), true) = (&state.reads, is_fresh || consumer.provenance != state.served) {
                 for (address, len) in reads {
                     self.use_memory(*address, *len, consumer);
                 }

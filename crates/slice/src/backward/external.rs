@@ -50,6 +50,10 @@ impl Backward<'_, '_, '_> {
             let is_precise = !is_asked && copied.iter().all(Option::is_some) && (!result.is_live() || moves);
             state.uses = self.sink.uses.join(result, written);
             let node = self.sink.exec_later((outside.function, outside.index), depth);
+            let consumer = match self.position.checked_sub(1).filter(|_| is_direct) {
+                Some(step) => self.sink.consumer_at(self.at(step), node, state.uses),
+                None => self.sink.consumer(node, state.uses),
+            };
             let reads = if is_precise {
                 let states = outside.reads.iter().copied().filter(|read| is_state(read.0));
                 copied.into_iter().flatten().chain(states).collect()
@@ -58,9 +62,9 @@ impl Backward<'_, '_, '_> {
             };
             // The appended-to contents stay: the call uses them as well.
             for (address, len) in reads.into_iter().chain(appended.map(|at| (at, 1))) {
-                self.use_memory(address, len, Consumer::definite(node));
+                self.use_memory(address, len, consumer);
             }
-            state.node = Some(node);
+            (state.node, state.served) = (Some(node), consumer.provenance);
             state.all = state.uses.is_live();
         }
         self.activations[f].call = Some(Box::new(state));
@@ -78,20 +82,28 @@ impl Backward<'_, '_, '_> {
             let function = self.activations[f].function.ok_or(crate::InconsistentTrace(self.position))?;
             let node = self.sink.exec_later((function, state.index), f as u32 + 1);
             state.node = Some(node);
+            let consumer = self.sink.consumer(node, state.uses);
+            state.served = consumer.provenance;
             for (address, len) in reads {
-                self.use_memory(address, len, Consumer::definite(node));
+                self.use_memory(address, len, consumer);
             }
         }
         self.activations[f].call = Some(state);
         Ok(())
     }
 
-    /// The external call that called activation `f` back, if that call is in the slice: its node, if nodes
-    /// are kept.
-    pub(super) fn called_back(&self, f: usize) -> Option<Option<NodeId>> {
+    /// The call out of the program under which activation `f` was called back, if that call is in
+    /// the slice.
+    pub(super) fn called_back(&mut self, f: usize) -> Option<Consumer> {
+        let (node, uses) = self.caller_outside(f)?;
+        Some(self.sink.consumer(node, uses))
+    }
+
+    /// The node of that call, if it is kept, and who uses it.
+    pub(super) fn caller_outside(&self, f: usize) -> Option<(Option<NodeId>, UseList)> {
         let call = self.activations.get(f.checked_sub(1)?)?.call.as_ref()?;
         call.reads.as_ref()?;
-        call.node
+        Some((call.node?, call.uses))
     }
 
     /// An event changed memory.
@@ -131,7 +143,8 @@ impl Backward<'_, '_, '_> {
             if let Change::Moved { from, to, .. } = change {
                 let node = self.activations[f].call.as_ref().and_then(|c| c.node).flatten();
                 let from = from.wrapping_add(range.start - to);
-                self.use_memory(from, range.len, Consumer::definite(node));
+                let consumer = self.sink.consumer(node, range.uses);
+                self.use_memory(from, range.len, consumer);
             }
         }
         Ok(())
@@ -220,7 +233,7 @@ impl Backward<'_, '_, '_> {
     /// external call, if it is in the slice, depends on that jump.
     pub(super) fn unwound(&mut self, depth: u32) {
         if let Some(caller) = self.called_back(depth as usize) {
-            let one = self.sink.uses.one(Consumer::definite(caller), Dependence::Jump);
+            let one = self.sink.uses.one(caller, Dependence::Jump);
             self.landing = self.sink.uses.join(self.landing, one);
         }
     }
@@ -245,8 +258,9 @@ impl Backward<'_, '_, '_> {
         // what controls the call to which control returned.
         for block in 0..self.activations[f].blocks() {
             if self.activations[f].is_pending(block) {
-                let first = self.sink.uses.iter(self.activations[f].pending_uses(block)).next();
-                let consumer = Consumer::definite(first.map(|e| e.0));
+                let pending = self.activations[f].pending_uses(block);
+                let first = self.sink.uses.iter(pending).next();
+                let consumer = self.sink.consumer(first.map(|e| e.0), pending);
                 let one = self.sink.uses.one(consumer, Dependence::Control);
                 uses = self.sink.uses.join(uses, one);
             }

@@ -144,8 +144,30 @@ impl QueryCache {
         self.count == 0 || self.queries.get(number as usize).is_some_and(settled)
     }
 
-    /// Whether query `number`, which may assign what `defined` contains, could have assigned anything live,
-    /// decided range by range by `try_it`.
+    /// Asks about everything live that could have been assigned by what `number` stands for.
+    pub fn ask_all(&mut self, number: u32, defined: &Defined, mut try_it: impl FnMut(&LiveIn) -> Answer) {
+        let number = number as usize;
+        if self.queries.len() <= number {
+            self.queries.resize_with(number + 1, Query::default);
+        }
+        let query = &mut self.queries[number];
+        self.looked = self.count;
+        let mut list = std::mem::take(&mut query.again);
+        if self.count - query.seen <= RECENT as u64 {
+            let new = (query.seen..self.count).map(|n| self.recent[n as usize % RECENT]);
+            list.extend(new.filter(|w| defined.may_assign(w.object)));
+        } else {
+            let held = self.objects.iter().filter(|(object, _)| defined.may_assign(**object));
+            list.extend(held.flat_map(|(_, held)| &held.list));
+        }
+        list.sort_unstable();
+        list.dedup();
+        list.retain(|live| matches!(try_it(live), Answer::Yes(_) | Answer::NotNow));
+        (query.seen, query.again) = (self.count, list);
+    }
+
+    /// Whether anything live could have been assigned by what `number` stands for, as far as
+    /// `try_it` says.
     pub fn ask(
         &mut self,
         number: u32,

@@ -173,7 +173,8 @@ impl Backward<'_, '_, '_> {
         }
         let wrote = self.wrote_under(f, function, block);
         let mut uses = UseList::default();
-        if let (Some((_, to)), false) = (edge, is_node) {
+        // For what it could have mattered is asked even so if that counts for each use.
+        if let (Some((_, to)), true) = (edge, !is_node || self.sink.has_labels()) {
             uses = self.could_matter(f, function, (block, to), &below);
             if !uses.is_live()
                 && let Some(omitted) = self.may_have_written(function, (block, to), wrote)
@@ -250,8 +251,8 @@ impl Backward<'_, '_, '_> {
         is_plain && (inst.dst..inst.dst + inst.count).any(is_of_condition)
     }
 
-    /// One of the uses of something live that an alternative of a branch could have defined, disregarding
-    /// uses by the groups in `below`.
+    /// Whether an alternative of a branch could have defined anything that is live for others than
+    /// the groups `below`: one of its uses, with the labels of all if there are any.
     fn could_matter(
         &mut self,
         f: usize,
@@ -264,23 +265,26 @@ impl Backward<'_, '_, '_> {
         if !has_registers && !self.has_live_memory() || relevant.is_left_out(function) {
             return UseList::default();
         }
-        let facts = relevant.facts;
+        let (facts, all) = (relevant.facts, self.sink.has_labels());
+        let mut found = UseList::default();
         for way in facts.ways(function, block).iter().filter(|w| w.to != to) {
-            let mut uses = self.register_of(f, function, block, way, below);
-            if !uses.is_live() {
-                uses = self.memory_of(f, &way.memory, below);
+            let registers = self.register_of(f, function, block, way, below);
+            found = self.sink.uses.either(found, registers);
+            if all || !found.is_live() {
+                let memory = self.memory_of(f, &way.memory, below);
+                found = self.sink.uses.either(found, memory);
             }
-            if uses.is_live() {
-                return self.potentially(uses);
+            if !all && found.is_live() {
+                break;
             }
         }
-        UseList::default()
+        if found.is_live() { self.potentially(found) } else { found }
     }
 
     /// Turns a list of uses into one potential dependence of its first consumer.
     pub(super) fn potentially(&mut self, uses: UseList) -> UseList {
         let first = self.sink.uses.iter(uses).next();
-        let consumer = Consumer::definite(first.map(|e| e.0));
+        let consumer = self.sink.consumer(first.map(|e| e.0), uses);
         self.sink.uses.one(consumer, Dependence::Potential)
     }
 
@@ -297,6 +301,7 @@ impl Backward<'_, '_, '_> {
             return UseList::default();
         };
         let ways = &relevant.facts.get(function).ways;
+        let (all, mut found) = (self.sink.has_labels(), UseList::default());
         for (w, bits) in activation.live_words().iter().enumerate() {
             let mut bits = *bits;
             while bits != 0 {
@@ -313,11 +318,14 @@ impl Backward<'_, '_, '_> {
                     ways.may_assign((block, way.to), &way.region, reg, provenances.phis(through))
                 });
                 if may_define && provenances.is_beyond(uses.provenance, below) {
-                    return uses;
+                    found = self.sink.uses.either(found, uses);
+                    if !all {
+                        return found;
+                    }
                 }
             }
         }
-        UseList::default()
+        found
     }
 
     fn memory_of(&mut self, f: usize, other: &MayDef, below: &[Group]) -> UseList {
@@ -327,14 +335,15 @@ impl Backward<'_, '_, '_> {
         if other.defined.is_empty() || memory.is_empty() && initial.is_empty() {
             return UseList::default();
         }
-        let provenances = &mut self.sink.uses.provenances;
+        let (all, mut sum) = (self.sink.has_labels(), UseList::default());
+        let arena = &mut self.sink.uses;
         let here = objects.frame_of(f);
         let function = self.activations.get(f).and_then(|a| a.function);
         let size = function.map_or(0, |function| facts.frame_size(function));
         let defined = &other.defined;
         let ask = |live: &LiveIn| {
             let mut any = false;
-            let mut found = None;
+            let mut found = UseList::default();
             let mut within = |start: u64, end: u64| {
                 let (from, to) = (start.max(live.address), end.min(live.address.saturating_add(live.len)));
                 if from >= to {
@@ -343,8 +352,9 @@ impl Backward<'_, '_, '_> {
                 for live in [memory, initial] {
                     live.ranges(from, to - from, |range| {
                         any = true;
-                        if found.is_none() && provenances.is_beyond(range.uses.provenance, below) {
-                            found = Some(range.uses);
+                        let counts = all || !found.is_live();
+                        if counts && arena.provenances.is_beyond(range.uses.provenance, below) {
+                            found = arena.either(found, range.uses);
                         }
                     });
                 }
@@ -364,19 +374,27 @@ impl Backward<'_, '_, '_> {
             }
             // A byte outside this activation's frame may be in the frame of another execution's activation.
             let is_own = here.is_some_and(|here| live.address.wrapping_sub(here) < size);
-            match found {
-                Some(uses) => Answer::Yes(uses),
-                None if any => Answer::NotNow,
-                None if !memory.touches(live.address, live.len)
-                    && !initial.touches(live.address, live.len) =>
+            match any {
+                _ if found.is_live() => {
+                    sum = arena.either(sum, found);
+                    Answer::Yes(found)
+                }
+                true => Answer::NotNow,
+                false
+                    if !memory.touches(live.address, live.len)
+                        && !initial.touches(live.address, live.len) =>
                 {
                     Answer::Dead
                 }
-                None if !is_own && defined.depends_on_activation(live.object) => Answer::NotNow,
-                None => Answer::No,
+                false if !is_own && defined.depends_on_activation(live.object) => Answer::NotNow,
+                false => Answer::No,
             }
         };
-        queries.ask(other.number, defined, ask).unwrap_or_default()
+        if !all {
+            return queries.ask(other.number, defined, ask).unwrap_or_default();
+        }
+        queries.ask_all(other.number, defined, ask);
+        sum
     }
 
     /// The uses for which a call through a pointer becomes a dummy, if it does: another function could have
@@ -384,22 +402,25 @@ impl Backward<'_, '_, '_> {
     pub(super) fn other_callees(&mut self, it: InstExec<'_>, is_node: bool, wrote: Streams) -> UseList {
         let InstExec { f, function, inst, .. } = it;
         let Some(relevant) = &self.relevant else { return UseList::default() };
-        if inst.uses.is_empty() || is_node || relevant.is_left_out(function) {
+        let all = self.sink.has_labels();
+        if inst.uses.is_empty() || is_node && !all || relevant.is_left_out(function) {
             return UseList::default();
         }
         let called = self.activations.get(f).and_then(|a| a.callee);
         let facts = relevant.facts;
         let Some(callees) = facts.get(function).calls.get(&inst.index) else { return UseList::default() };
+        let mut found = UseList::default();
         for (callee, other) in callees.iter().filter(|(callee, _)| Some(*callee) != called) {
-            let mut uses = self.memory_of(f, other, &[]);
-            if !uses.is_live() {
-                uses = self.omitted_uses(|| facts.written_by(*callee), wrote).unwrap_or_default();
+            let uses = self.memory_of(f, other, &[]);
+            found = self.sink.uses.either(found, uses);
+            if !found.is_live() {
+                found = self.omitted_uses(|| facts.written_by(*callee), wrote).unwrap_or_default();
             }
-            if uses.is_live() {
-                return self.potentially(uses);
+            if found.is_live() && !all {
+                break;
             }
         }
-        UseList::default()
+        if found.is_live() { self.potentially(found) } else { found }
     }
 }
 

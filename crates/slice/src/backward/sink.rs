@@ -1,9 +1,11 @@
 //! The sink for the nodes of a slice: it keeps a graph up to a bound, and only counts beyond it.
 
+use crate::among::{Among, Asked};
 use crate::criterion::Occurrence;
 use crate::facts::AllFacts;
+use crate::label_sets::LabelSets;
 use crate::slice::{Definition, Leaf, Node, NodeId, Origin, Site, Slice, Taken};
-use crate::uses::{UseList, Uses};
+use crate::uses::{Consumer, UseList, Uses};
 use program::model::SymbolKind;
 use program::names::readable;
 use rustc_hash::FxHashMap;
@@ -30,14 +32,19 @@ pub struct Sink<'a, 'p> {
     states: Vec<(u64, u64)>,
     /// Nodes from passes over other streams.
     known: FxHashMap<Occurrence, NodeId>,
+    /// Instructions of which it is asked which of them are in the slices of which others.
+    asked: Asked,
 }
 
 impl<'a, 'p> Sink<'a, 'p> {
-    pub fn new(facts: &'a AllFacts<'p>, max_nodes: usize) -> Sink<'a, 'p> {
+    pub fn new(facts: &'a AllFacts<'p>, max_nodes: usize, among: &[Occurrence]) -> Sink<'a, 'p> {
+        let mut uses = Uses::default();
+        uses.provenances.labels = LabelSets::below(among.len() as u32);
         Sink {
+            asked: Asked::new(among),
             facts,
             slice: Slice::default(),
-            uses: Uses::default(),
+            uses,
             counts: vec![Vec::new(); facts.image.functions() as usize],
             max_nodes,
             executions: 0,
@@ -72,7 +79,34 @@ impl<'a, 'p> Sink<'a, 'p> {
         self.node(at, (function, index), depth, uses)
     }
 
-    /// Adds a call whose step and further uses are not known yet.
+    /// Whether all the uses of a place count, and not only that there are any.
+    #[inline]
+    pub fn has_labels(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
+    /// A node as one that uses something, for all that use the node.
+    #[inline]
+    pub fn consumer(&mut self, node: Option<NodeId>, uses: UseList) -> Consumer {
+        let provenances = &mut self.uses.provenances;
+        let labels = provenances.labels(uses.provenance);
+        Consumer { node, provenance: provenances.labelled(labels) }
+    }
+
+    /// The same for a node whose step is known, which may be one of those that are asked about.
+    #[inline]
+    pub fn consumer_at(&mut self, at: Occurrence, node: Option<NodeId>, uses: UseList) -> Consumer {
+        let Some(number) = self.asked.number(at) else { return self.consumer(node, uses) };
+        let provenances = &mut self.uses.provenances;
+        let labels = provenances.labels(uses.provenance);
+        let sets = &mut provenances.labels;
+        let (reached, own) = (&mut self.asked.reached[number as usize], sets.one(number));
+        *reached = sets.union(*reached, labels);
+        let labels = sets.union(labels, own);
+        Consumer { node, provenance: provenances.labelled(labels) }
+    }
+
+    /// The same for a call whose step, and further uses, will be known later.
     pub fn exec_later(&mut self, inst: (u32, u32), depth: u32) -> Option<NodeId> {
         self.node(Occurrence { stream: 0, step: LATER }, inst, depth, UseList::default())
     }
@@ -160,6 +194,7 @@ impl<'a, 'p> Sink<'a, 'p> {
             }
         }
         self.slice.edges = self.uses.all;
+        self.slice.among = Among::new(self.uses.provenances.labels, &self.asked);
         self.slice
     }
 }

@@ -163,7 +163,9 @@ impl<'w> Backward<'w, '_, '_> {
                         || tail.uses.is_empty()
                         || !self.has_live_memory() && !self.asks_omitted())
             }
-            Kind::Return => activation.is_none_or(|a| a.returns.is_empty()) && self.called_back(f).is_none(),
+            Kind::Return => {
+                activation.is_none_or(|a| a.returns.is_empty()) && self.caller_outside(f).is_none()
+            }
             Kind::Jump => !self.chosen.is_live(),
             Kind::Value | Kind::Memory => true,
         }
@@ -223,7 +225,7 @@ impl<'w> Backward<'w, '_, '_> {
         let InstExec { inst, of, function, .. } = it;
         let node = self.sink.exec(self.at(it.step), (function, inst.index), it.depth, found.uses);
         let in_condition = asked.is_empty() && self.is_in_condition(f, function, inst, found.uses);
-        let mut consumer = Consumer::definite(node);
+        let mut consumer = self.sink.consumer_at(self.at(it.step), node, found.uses);
         if in_condition {
             self.sink.mark_potential(node);
             consumer.provenance = self.group_provenance(f, inst.block);
@@ -270,7 +272,7 @@ impl<'w> Backward<'w, '_, '_> {
                 let is_node = uses.is_live() || !demand.asked.is_empty();
                 let potential = self.alternatives(it, is_node)?;
                 if potential.is_live() && self.is_closure() {
-                    uses = potential;
+                    uses = self.sink.uses.join(uses, potential);
                 } else if potential.is_live() {
                     self.dummy(it, potential)?;
                     return Ok(None);
@@ -296,7 +298,7 @@ impl<'w> Backward<'w, '_, '_> {
         }
         // The external call that called back depends on the returned value.
         if let (Some(caller), Some(reg)) = (self.called_back(f), inst.uses.of(&of.uses).first()) {
-            let one = self.sink.uses.one(Consumer::definite(caller), Dependence::Return(*reg));
+            let one = self.sink.uses.one(caller, Dependence::Return(*reg));
             uses = self.sink.uses.join(uses, one);
             slots = None;
         }

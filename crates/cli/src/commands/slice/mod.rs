@@ -375,7 +375,7 @@ fn walk_back(
     stop: &AtomicBool,
 ) -> Result<Slice, Failure> {
     let bar = progress::bar(session.watched, "walking back", 1);
-    let request = Request { criteria, relevance: args.relevance(), stop: Some(stop) };
+    let request = Request { criteria, relevance: args.relevance(), stop: Some(stop), ..Request::default() };
     let slice = slicer.ask(&request, &mut |p| {
         bar.set_length(p.of);
         bar.set_position(p.walked.min(p.of));
