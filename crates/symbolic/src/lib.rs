@@ -82,6 +82,6 @@ pub use index::{BranchInstance, Index, branches, indices, steps};
 pub use input::Input;
 pub use inputs::{EnvironmentInputs, Inputs, Origin, Variable, Variables};
 pub use observer::{NoObserver, StepObserver, SymbolicState};
-pub use output::Output;
+pub use output::{Output, PrintedNumber};
 pub use path::{Error, Options, Path, replay, replay_with};
 pub use path_hash::{Divergence, divergence};

@@ -1,6 +1,6 @@
 //! What the run wrote, byte by byte, as far as it depends on input.
 
-use crate::condition::{At, Reason};
+use crate::condition::{At, Kind, Reason};
 use crate::engine::Engine;
 use crate::inputs::Origin;
 use crate::observer::StepObserver;
@@ -8,7 +8,7 @@ use externals::FormatArgs;
 use externals::format::{Parser, Piece};
 use replay::format::{Arguments, Formatted, format};
 use replay::observer::{ExternalCall, View};
-use solver::Term;
+use solver::{Binary, Term};
 use std::ops::Range;
 
 /// Longest format or string that is looked at.
@@ -26,8 +26,17 @@ pub struct Output {
     pub bytes: Vec<u8>,
     /// Bytes that are input-dependent: place in `bytes`, and the byte's term.
     pub terms: Vec<(u32, Term)>,
-    /// Bytes that an input-dependent number was printed as.
-    pub printed: Vec<(Range<u32>, Term)>,
+    pub printed: Vec<PrintedNumber>,
+}
+
+/// An input-dependent number that was printed.
+#[derive(Clone, Debug)]
+pub struct PrintedNumber {
+    /// The bytes that it was printed as.
+    pub range: Range<u32>,
+    pub term: Term,
+    /// How, in the format: `%5d`.
+    pub conversion: Vec<u8>,
 }
 
 /// The variadic arguments of a call: first slot of each.
@@ -77,15 +86,29 @@ impl<W: StepObserver> Engine<'_, W> {
         for (range, piece) in self.pieces(view, call, &formatted) {
             match piece {
                 Printed::Bytes(terms) => output.terms.extend(terms),
-                Printed::Number(term) => {
+                Printed::Text(terms) => {
+                    for (_, term) in &terms {
+                        self.goes_on(view, *term);
+                    }
+                    output.terms.extend(terms);
+                }
+                Printed::Number { term, conversion } => {
                     numbers = true;
-                    output.printed.push((range, term));
+                    output.printed.push(PrintedNumber { range, term, conversion });
                 }
             }
         }
         if numbers {
             self.note_imprecision(view, Reason::Printed);
         }
+    }
+
+    /// A byte of a string is not zero, or the string would end there.
+    pub(crate) fn goes_on(&mut self, view: &View<'_>, byte: Term) {
+        let zero = self.constant(8, 0);
+        let end = self.pool().binary(Binary::Eq, byte, zero);
+        let goes_on = self.pool().not(end);
+        self.assume(view, goes_on, Kind::External, 0, None);
     }
 
     /// The text of a call with plain variadic arguments.
@@ -136,7 +159,7 @@ impl<W: StepObserver> Engine<'_, W> {
                         }
                     }
                     if !terms.is_empty() {
-                        found.push((range, Printed::Bytes(terms)));
+                        found.push((range, Printed::Text(terms)));
                     }
                 }
                 Some(b'c') if range.len() == 1 => {
@@ -147,7 +170,8 @@ impl<W: StepObserver> Engine<'_, W> {
                 }
                 _ => {
                     if let Some(term) = term {
-                        found.push((range, Printed::Number(term)));
+                        let conversion = text.get(part.format.clone()).unwrap_or_default().to_vec();
+                        found.push((range, Printed::Number { term, conversion }));
                     }
                 }
             }
@@ -160,6 +184,8 @@ impl<W: StepObserver> Engine<'_, W> {
 pub(crate) enum Printed {
     /// Copied byte by byte: place in the text and term.
     Bytes(Vec<(u32, Term)>),
-    /// The number this is the text of.
-    Number(Term),
+    /// The same of a string, which a zero would end.
+    Text(Vec<(u32, Term)>),
+    /// A number, and how it was printed.
+    Number { term: Term, conversion: Vec<u8> },
 }

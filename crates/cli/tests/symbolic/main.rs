@@ -386,7 +386,7 @@ int main(void) {
     let output = &path.outputs[0];
     assert_eq!(output.bytes, b"50 3 3\n");
     assert_eq!(output.printed.len(), 1, "the number printed first");
-    assert_eq!(output.printed[0].0, 0..2);
+    assert_eq!(output.printed[0].range, 0..2);
     assert_eq!(output.terms.len(), 1, "the character");
     assert_eq!(output.terms[0].0, 5);
     assert_eq!(world.pool.evaluate(output.terms[0].1, &|_| 128), 65);

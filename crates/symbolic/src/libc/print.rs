@@ -29,19 +29,16 @@ impl<W: StepObserver> Engine<'_, W> {
         }
         for (_, piece) in pieces {
             match piece {
-                Printed::Bytes(terms) => {
+                Printed::Bytes(terms) | Printed::Text(terms) => {
                     for (place, term) in terms {
                         // A byte that became zero would end the string.
-                        let zero = self.constant(8, 0);
-                        let end = self.pool().binary(solver::Binary::Eq, term, zero);
-                        let goes_on = self.pool().not(end);
-                        self.assume(view, goes_on, crate::condition::Kind::External, 0, None);
+                        self.goes_on(view, term);
                         if (place as usize) < written.len() {
                             self.put_byte(view.memory, to.wrapping_add(place.into()), Some(term));
                         }
                     }
                 }
-                Printed::Number(term) => {
+                Printed::Number { term, .. } => {
                     let variables = &self.world.variables;
                     let value = self.world.pool.evaluate(term, &|v| variables.value(v));
                     self.concretise(view, term, value, Reason::Formatted);
