@@ -124,12 +124,16 @@ impl Changed {
     /// Changes that have no lines with code of their own.
     fn find_without_lines(&mut self, rest: &[&Change], difference: &Difference, code: &Both<Code<'_>>) {
         let differing = differing_lines(difference, code);
+        let functions = Both { old: functions_of_lines(&code.old), new: functions_of_lines(&code.new) };
         for change in rest {
             let mut any = false;
             for side in [Side::Old, Side::New] {
                 let mut lines = users(code.of(side), change, side);
                 if lines.is_empty() {
-                    lines.clone_from(differing.of(side));
+                    let of = functions.of(side);
+                    let file = if side == Side::Old { old_file(change) } else { &change.file };
+                    let may = |line: &&Line| may_be_at(change, file, line, of);
+                    lines = differing.of(side).iter().filter(may).cloned().collect();
                 }
                 any |= !lines.is_empty();
                 for line in lines {
@@ -202,10 +206,38 @@ fn lines_with_code(code: &Code<'_>) -> BTreeSet<Line> {
     lines
 }
 
+fn old_file(change: &Change) -> &String {
+    change.old_file.as_ref().unwrap_or(&change.file)
+}
+
+/// The functions that have code on each line.
+fn functions_of_lines(code: &Code<'_>) -> BTreeMap<Line, BTreeSet<String>> {
+    let mut all: BTreeMap<Line, BTreeSet<String>> = BTreeMap::new();
+    for (module, function) in code.functions() {
+        for place in &function.places {
+            if let Some(line) = code.line(module, place.file, place.line) {
+                all.entry(line).or_default().insert(function.name.clone());
+            }
+        }
+    }
+    all
+}
+
+/// Whether a change without code of its own may be why the code of an unchanged line is another: what stands inside
+/// of a function (the type of a variable) is so for lines of that function only, and for none if the function is not
+/// compiled. A directive may stand anywhere.
+fn may_be_at(change: &Change, file: &str, line: &Line, functions: &BTreeMap<Line, BTreeSet<String>>) -> bool {
+    let directive = change.old_lines.iter().chain(&change.new_lines).any(|l| l.trim_start().starts_with('#'));
+    let Some(function) = change.function.as_ref().filter(|_| !directive) else { return true };
+    // Of a C++ function the name in the code has more around it.
+    let name = function.rsplit("::").next().unwrap_or(function);
+    line.0 == file && functions.get(line).is_some_and(|of| of.iter().any(|f| f.contains(name)))
+}
+
 /// Lines that use the variable whose initial value a change is of.
 fn users(code: &Code<'_>, change: &Change, side: Side) -> BTreeSet<Line> {
     let (file, range) = match side {
-        Side::Old => (change.old_file.as_ref().unwrap_or(&change.file), change.old_range()),
+        Side::Old => (old_file(change), change.old_range()),
         Side::New => (&change.file, change.new_range()),
     };
     let mut lines = BTreeSet::new();

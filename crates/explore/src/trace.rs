@@ -168,12 +168,18 @@ impl Lines<'_> {
     }
 }
 
-/// A value cut to its type; none for addresses.
+/// A number in 64 bits, so that one of another type is the same; none for addresses. A structure with pointers may
+/// be returned as numbers: what lies where programs, heaps and stacks are counts as an address as well.
 fn plain(view: &View<'_>, operand: program::inst::Operand, ty: Ty) -> Option<u64> {
+    const PLACES: std::ops::Range<u64> = 0x5500_0000_0000..0x8000_0000_0000;
+    let value = view.value(operand);
     match ty {
         Ty::Ptr => None,
-        Ty::Int(bits) if bits < 64 => Some(view.value(operand) & ((1 << bits) - 1)),
-        _ => Some(view.value(operand)),
+        Ty::Int(bits) if (1..64).contains(&bits) => {
+            let above = 64 - u32::from(bits);
+            Some(((value << above).cast_signed() >> above).cast_unsigned())
+        }
+        _ => Some(value).filter(|value| !PLACES.contains(value)),
     }
 }
 
