@@ -35,6 +35,10 @@ fn exposed(desk: &Desk, words: &str) -> (Value, i32) {
 
 /// What the solver's worker finds alone: mutations would find it by chance.
 fn by_solver(desk: &Desk, test: &str) -> Exposed {
+    by(desk, test, Workers::Solver)
+}
+
+fn by(desk: &Desk, test: &str, workers: Workers) -> Exposed {
     let cc = PathBuf::from(env!("CARGO_BIN_EXE_relapse-cc"));
     let tools = Tools {
         relapse: env!("CARGO_BIN_EXE_relapse").into(),
@@ -60,7 +64,7 @@ fn by_solver(desk: &Desk, test: &str) -> Exposed {
         tests: vec![Test::new(test)],
         budget: Duration::from_secs(60),
         solvers: solver::Command::found(),
-        workers: Workers::Solver,
+        workers,
         seed: 1,
         contracts: None,
     };
@@ -181,6 +185,63 @@ fn correlated_branches_are_turned_in_turn() {
     let desk = versions(&program(never), &program(&never.replace("o = x;", "o = x + 1;")));
     let (answer, code) = exposed(&desk, "--budget 3s --test ./p·0");
     assert_eq!((code, &answer["changes"][0]["reached"]), (0, &false.into()));
+}
+
+/// Two changes that undo each other, but for one input in the first case.
+#[test]
+fn versions_are_compared_group_by_group() {
+    let good = "    y = x + 1;\n    if (y > 10)\n        o = y;\n";
+    let bad = |limit: u32| format!("    y = x + 2;\n    if (y > {limit})\n        o = y - 1;\n");
+    let desk = versions(&program(good), &program(&bad(12)));
+    let found = by(&desk, "./p 77", Workers::Signatures);
+    assert_eq!((found.verdict, found.inputs[0].command.as_str()), (Verdict::Differ, "./p 10"));
+    let desk = versions(&program(good), &program(&bad(11)));
+    let found = by(&desk, "./p 77", Workers::Signatures);
+    let of = found.effort.signatures;
+    assert!(!found.differ() && of.complete && (of.explored, of.of) == (1, 1), "{of:?}");
+    assert!(of.pairs > 0 && of.apart + of.alike == of.pairs, "{of:?}");
+}
+
+/// A number that both print, one of them in another way: on most inputs nothing can be seen of it.
+#[test]
+fn another_way_to_print_is_a_difference() {
+    let body = "    if (x == 73)\n        o = x & 15;\n";
+    let bad = program(body).replace("%d", "%x");
+    let (answer, _) = exposed(&versions(&program(body), &bad), "--budget 3s --test ./p·12");
+    assert_eq!(answer["verdict"], "no-difference-found", "nothing proves it: {answer}");
+    let body = body.replace("& 15", "- 50");
+    let bad = program(&body).replace("%d", "%x");
+    let found = by_solver(&versions(&program(&body), &bad), "./p 12");
+    assert_eq!((found.verdict, found.inputs[0].command.as_str()), (Verdict::Differ, "./p 73"));
+}
+
+/// Lines that are not compiled change nothing, where a type makes other code of unchanged lines.
+#[test]
+fn lines_that_are_not_compiled_are_no_code() {
+    const TWICE: &str = "\
+typedef int number;
+number twice(number n) {
+    return n + n;
+}
+#ifdef TESTED
+int tests(void) {
+    return twice(1) == 2;
+}
+#endif
+#include <stdio.h>
+int main(int argc, char **argv) {
+    number n = argc > 1 ? argv[1][0] : 0;
+    printf(\"%ld\\n\", (long)twice(n));
+    return 0;
+}
+";
+    let bad = TWICE.replace("int number", "long number").replace("twice(1) == 2", "twice(2) == 4");
+    let (answer, code) = exposed(&versions(TWICE, &bad), "--budget 3s --test ./p·7");
+    assert_eq!(code, 0, "{answer}");
+    let rows = answer["changes"].as_array().expect("changes");
+    let row = |line: u64| rows.iter().find(|r| r["line"] == line).expect("a change");
+    assert_eq!((&row(1)["without_code"], &row(7)["without_code"]), (&false.into(), &true.into()), "{answer}");
+    assert_eq!((&row(1)["reached"], &row(1)["infected"]), (&true.into(), &false.into()), "{answer}");
 }
 
 /// F-6.1: only one input differs.

@@ -3,6 +3,7 @@
 //! ```text
 //! alone mutations SECONDS CC BUILD TEST...   the differential fuzzing loop of `expose` without the solver
 //! alone solver SECONDS CC BUILD TEST...      the solver's worker without mutations
+//! alone signatures SECONDS CC BUILD TEST...   both versions explored, and compared group by group
 //! alone paths SECONDS CC BUILD TEST          all paths instead of groups by output
 //! ```
 //!
@@ -68,6 +69,7 @@ fn answer() -> Result<String, Box<dyn std::error::Error>> {
     let workers = match method.as_str() {
         "mutations" => Workers::Mutations,
         "solver" => Workers::Solver,
+        "signatures" => Workers::Signatures,
         "paths" => return paths(&workshop, &tests, budget),
         other => return Err(format!("know the method {other}").into()),
     };
@@ -118,6 +120,7 @@ fn paths(
         progress: &|_| {},
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         store: None,
+        faults: false,
     };
     let (found, _) = explore(&input, &options, &|input| subject.record(Side::New, input))?;
     let document = json!({

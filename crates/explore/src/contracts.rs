@@ -213,6 +213,7 @@ pub fn search(request: &Request, given: &Given, stop: &Arc<AtomicBool>) -> Resul
         }
         let search = Search {
             subjects: &subjects,
+            seeds: &seeds,
             versions: &versions,
             changed: &changed,
             shared: &shared,

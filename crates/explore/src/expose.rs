@@ -5,6 +5,7 @@
 //!          -> the program in each test, and its input -> pool
 //!          -> worker 1: mutations, run by both plain builds              (the wide doors)
 //!          -> worker 2: recorded, followed, solved for, run              (the narrow ones)
+//!          -> worker 3: both explored, group by group, pairs solved for  (many changes at once)
 //!          -> every difference seen twice -> made small -> per change: reached, infected, exposed
 //! ```
 
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::exposed::{self, Exposed};
 use crate::fuzz::{Fuzzing, try_out};
 use crate::mutate::words;
+use crate::pairs::Comparing;
 use crate::reach::{Progress, Reaching};
 use crate::shared::{Exposure, Means, Seed, Shared};
 use crate::shrink::shrunk;
@@ -46,13 +48,15 @@ pub struct Request {
     pub contracts: Option<Given>,
 }
 
-/// Which of the two workers look for inputs. One alone is for comparing.
+/// Which of the workers look for inputs. One alone is for comparing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Workers {
     #[default]
     Both,
     Mutations,
     Solver,
+    /// Both versions explored, and compared group by group.
+    Signatures,
 }
 
 /// What happens, for somebody who waits.
@@ -69,6 +73,9 @@ pub enum News {
 const SOLVING: Duration = Duration::from_secs(2);
 /// Tests whose programs are given other inputs.
 const MOST_TESTS: usize = 40;
+/// Most differences are found at once: comparing group by group begins after so long, or after this part of the time.
+const FIRST: Duration = Duration::from_secs(4);
+const PART: u32 = 6;
 /// Runs for making an exposing input small.
 const SHRINKING: usize = 300;
 const SHRINKING_TIME: Duration = Duration::from_secs(10);
@@ -107,6 +114,7 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
         request,
         &Search {
             subjects: &subjects,
+            seeds: &seeds,
             versions: &versions,
             changed: &changed,
             shared: &shared,
@@ -145,6 +153,7 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
 /// What the workers look for, in what, and how long.
 pub(crate) struct Search<'s> {
     pub subjects: &'s [Subject],
+    pub seeds: &'s [Seed],
     pub versions: &'s Versions,
     pub changed: &'s Changed,
     pub shared: &'s Shared,
@@ -155,7 +164,7 @@ pub(crate) struct Search<'s> {
 }
 
 pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
-    let &Search { subjects, versions, changed, shared, began, until, stop, keeps_looking } = search;
+    let &Search { subjects, seeds, versions, changed, shared, began, until, stop, keeps_looking } = search;
     let settings = Settings {
         commands: request.solvers.clone(),
         limits: Limits { timeout: SOLVING, ..Limits::default() },
@@ -173,6 +182,15 @@ pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
         stop,
         keeps_looking,
     };
+    let alone = request.workers == Workers::Signatures;
+    let from = if alone { Duration::ZERO } else { FIRST.min(until.saturating_duration_since(began) / PART) };
+    let from = began + from;
+    let comparing = Comparing { subjects, seeds, shared, settings: &settings, began, from, until, stop };
+    if alone {
+        let signatures = comparing.work();
+        shared.done.store(true, Ordering::Relaxed);
+        return Progress { signatures, ..reaching.work() };
+    }
     let fuzzing = Fuzzing { subjects, shared, words: &words, began, until, stop, seed: request.seed };
     std::thread::scope(|scope| {
         let fuzz = scope.spawn(|| {
@@ -187,9 +205,11 @@ pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
             // Only for saying which changes were exposed.
             return reaching.work();
         }
-        let progress = reaching.work();
+        let signatures = scope.spawn(|| comparing.work());
+        let mut progress = reaching.work();
         shared.done.store(true, Ordering::Relaxed);
         let _ = fuzz.join();
+        progress.signatures = signatures.join().unwrap_or_default();
         progress
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::changed::Changed;
 use crate::expose::{Request, Telling};
+use crate::pairs::Signatures;
 use crate::reach::{Answers, Progress};
 use crate::shared::{Exposure, Means};
 use crate::subject::Subject;
@@ -143,6 +144,8 @@ pub struct Effort {
     pub runs: u64,
     pub recorded_runs: u64,
     pub questions: Answers,
+    /// What the versions compute, group by group.
+    pub signatures: Signatures,
     /// Values that were taken as fixed in questions.
     pub fixed_values: u64,
     pub interrupted: bool,
@@ -218,6 +221,7 @@ pub(crate) fn told(told: &Told<'_>) -> Exposed {
             runs: told.runs,
             recorded_runs: progress.recorded,
             questions: progress.answers,
+            signatures: progress.signatures,
             fixed_values: progress.fixed,
             interrupted: told.interrupted,
         },

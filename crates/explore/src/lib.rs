@@ -14,7 +14,7 @@
 //! * [`reach`], [`fuzz`], [`mutate`], [`shared`]: the two workers of a search and what they share;
 //!   [`shrink`]: smaller inputs; [`exposed`]: the answer as plain data;
 //! * [`relevant`]: the conditions that outputs depend on; [`signature`]: groups of paths, and
-//!   `faults`: inputs that make the program fault; [`store`]: an exploration as a file; [`explored`]: what
+//!   `faults`: inputs that make the program fault; [`pairs`]: of groups of both versions; [`store`]: an exploration as a file; [`explored`]: what
 //!   came of it as plain data.
 //!
 //! # What is true of every answer
@@ -47,6 +47,7 @@ mod faults;
 pub mod follow;
 pub mod fuzz;
 pub mod mutate;
+pub mod pairs;
 pub mod propagate;
 pub mod reach;
 pub mod relevant;

@@ -15,7 +15,7 @@ use alternate::{Both, Side};
 use replay::machine::End;
 use solver::{Binary, Pool, Term};
 use std::collections::BTreeMap;
-use symbolic::{Condition, Kind, Origin, Output, Path};
+use symbolic::{Condition, Kind, Origin, Output, Path, PrintedNumber};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -31,8 +31,8 @@ pub struct Question {
 enum Cell {
     Byte(Term),
     Fixed(u8),
-    /// The first byte of a number's text.
-    Number(Term),
+    /// The first byte of a number's text, and how it was printed.
+    Number(Term, Vec<u8>),
     /// The others.
     More,
 }
@@ -129,10 +129,11 @@ fn cells(outputs: &[Output]) -> BTreeMap<Option<Origin>, Vec<Cell>> {
                 *cell = Cell::Byte(*term);
             }
         }
-        for (range, term) in &output.printed {
+        for PrintedNumber { range, term, conversion } in &output.printed {
             for at in range.clone() {
                 if let Some(cell) = own.get_mut(at as usize) {
-                    *cell = if at == range.start { Cell::Number(*term) } else { Cell::More };
+                    *cell =
+                        if at == range.start { Cell::Number(*term, conversion.clone()) } else { Cell::More };
                 }
             }
         }
@@ -143,7 +144,10 @@ fn cells(outputs: &[Output]) -> BTreeMap<Option<Origin>, Vec<Cell>> {
 
 fn unequal(pool: &mut Pool, a: &Cell, b: &Cell) -> Option<Term> {
     let (x, y) = match (a, b) {
-        (Cell::Byte(x), Cell::Byte(y)) | (Cell::Number(x), Cell::Number(y)) => (*x, *y),
+        (Cell::Byte(x), Cell::Byte(y)) => (*x, *y),
+        (Cell::Number(x, how), Cell::Number(y, other)) if how == other => (*x, *y),
+        // Printed in two ways, all but a few numbers look otherwise: this one may be one of the few.
+        (Cell::Number(..), Cell::Number(..)) => return Some(pool.constant(1, 1)),
         (Cell::Byte(x), Cell::Fixed(y)) | (Cell::Fixed(y), Cell::Byte(x)) => {
             (*x, pool.constant(8, (*y).into()))
         }
@@ -159,7 +163,7 @@ fn unequal(pool: &mut Pool, a: &Cell, b: &Cell) -> Option<Term> {
 fn numbers(fixed: &[Cell], with: &[Cell]) -> Vec<(i64, Term)> {
     let mut found = Vec::new();
     for (at, cell) in with.iter().enumerate().take(MOST_BYTES) {
-        let Cell::Number(term) = cell else { continue };
+        let Cell::Number(term, _) = cell else { continue };
         let is_text = |c: &&Cell| matches!(c, Cell::Fixed(b) if b.is_ascii_digit() || *b == b'-');
         let text: Vec<u8> = fixed
             .iter()

@@ -11,6 +11,7 @@ use crate::changed::{Changed, Code, Way};
 use crate::distance::Distances;
 use crate::follow::{Followed, prefixes};
 use crate::fuzz::try_out;
+use crate::pairs::Signatures;
 use crate::propagate::{self, Question};
 use crate::relevant;
 use crate::shared::{Means, Seed, Shared};
@@ -53,6 +54,8 @@ pub struct Progress {
     pub fixed: u64,
     /// Something was left out: a run that could not be followed, a question without an answer.
     pub gaps: u64,
+    /// What the versions compute, group by group.
+    pub signatures: Signatures,
     /// All ways of all inputs that were met have been asked about.
     pub exhausted: bool,
     pub solver: Statistics,
@@ -282,11 +285,15 @@ impl Worker<'_, '_> {
         }
         self.terms += followed.world.pool.len();
         self.studied.push(Studied { seed, followed, turned });
-        for question in outputs.into_iter().chain(branches) {
+        let (mut of_outputs, questions) = (outputs.is_some(), outputs.into_iter().chain(branches));
+        for question in questions {
             if self.with.shared.is_over(self.with.until, self.with.stop) {
                 return;
             }
-            self.answer(number, &question);
+            // If the outputs can differ on these ways, and do not on the input that says so, that is no proof.
+            let found = self.answer(number, &question);
+            self.progress.gaps += u64::from(found && std::mem::take(&mut of_outputs));
+            of_outputs = false;
         }
     }
 

@@ -53,6 +53,8 @@ pub struct Group {
     pub terms: Vec<Term>,
     /// What is put out, as terms and text.
     pub outputs: Vec<Piece>,
+    /// The same without the exit status, by where it goes.
+    pub written: BTreeMap<Option<Origin>, Vec<Piece>>,
 }
 
 /// A part of an output.
@@ -61,8 +63,8 @@ pub enum Piece {
     Text(Vec<u8>),
     /// A byte that depends on input.
     Byte(Term),
-    /// A number that does.
-    Number(Term),
+    /// A number that does, and how it is printed.
+    Number(Term, Vec<u8>),
     /// The exit status, if it does.
     Status(Term),
 }
@@ -117,6 +119,8 @@ pub struct Options<'o> {
     pub jobs: usize,
     /// Where the exploration is kept, and a name of the program that it is of.
     pub store: Option<(PathBuf, String)>,
+    /// Look for inputs that make the program fault as well.
+    pub faults: bool,
 }
 
 impl Options<'_> {
@@ -174,8 +178,21 @@ struct Explorer<'e> {
 /// # Errors
 /// If the program cannot be run with the first input, or the store cannot be written.
 pub fn explore(first: &Input, options: &Options<'_>, run: Run<'_>) -> Result<(Exploration, TermContext)> {
+    explore_in(TermContext::default(), first, options, run)
+}
+
+/// The same over variables and terms that are known: those of another version, to be compared with.
+///
+/// # Errors
+/// As [`explore`].
+pub fn explore_in(
+    world: TermContext,
+    first: &Input,
+    options: &Options<'_>,
+    run: Run<'_>,
+) -> Result<(Exploration, TermContext)> {
     let mut explorer = Explorer {
-        world: TermContext::default(),
+        world,
         session: Session::new(options.settings.clone()),
         options,
         run,
@@ -278,44 +295,15 @@ impl Explorer<'_> {
 
     /// An input that satisfies some terms, near to another one.
     fn solve(&mut self, terms: &[Term], from: &Input) -> Option<Input> {
-        give(&mut self.world, from);
         self.found.asked += 1;
         self.found.conditions += terms.len() as u64;
-        let terms = self.with_lengths(terms);
-        let TermContext { pool, variables } = &mut self.world;
-        match self.session.solve(pool, &terms, &|v| variables.value(v)) {
-            Ok(Outcome::Sat(model)) => {
-                self.found.found += 1;
-                let value = |v: u32| model.value(v, self.world.variables.value(v));
-                Some(with_values(from, &self.world, &value))
-            }
-            Ok(Outcome::Unsat) => {
-                self.found.impossible += 1;
-                None
-            }
-            Ok(Outcome::Unknown(_)) | Err(_) => {
-                self.found.unknown += 1;
-                None
-            }
+        let answer = solved(&mut self.session, &mut self.world, terms, from);
+        match answer {
+            Ok(Some(_)) => self.found.found += 1,
+            Ok(None) => self.found.impossible += 1,
+            Err(()) => self.found.unknown += 1,
         }
-    }
-
-    /// Terms with the condition that arguments and variables of the environment stay as long as they
-    /// are: a byte that is zero ends them.
-    fn with_lengths(&mut self, terms: &[Term]) -> Vec<Term> {
-        let TermContext { pool, variables } = &mut self.world;
-        let used: BTreeSet<u32> = terms.iter().flat_map(|t| pool.variables(*t).into_owned()).collect();
-        let mut all = terms.to_vec();
-        for number in used {
-            let variable = variables.list.get(number as usize);
-            let origin = variable.and_then(|v| variables.origins.get(v.origin as usize));
-            if matches!(origin, Some(Origin::Argument(_) | Origin::Environment(_))) {
-                let (byte, zero) = (pool.variable(number, 8), pool.constant(8, 0));
-                let ends = pool.binary(Binary::Eq, byte, zero);
-                all.push(pool.not(ends));
-            }
-        }
-        all
+        answer.ok().flatten()
     }
 
     fn ask(&mut self, asked: Asked) -> Option<Next> {
@@ -412,7 +400,7 @@ impl Explorer<'_> {
         });
         self.store.answered.extend(next.answers);
         self.runs.push(Known { input: next.input.clone(), held });
-        if self.options.by == By::Output {
+        if self.options.by == By::Output && self.options.faults {
             self.look_for_faults(followed, relevant);
         }
         let key: BTreeSet<Term> = terms.iter().copied().collect();
@@ -488,6 +476,7 @@ impl Explorer<'_> {
             output: self.words(&outputs, path),
             fixed: fixed.into_keys().collect(),
             terms: ordered.iter().map(|c| c.term).collect(),
+            written: written(path),
             outputs,
         }
     }
@@ -499,7 +488,9 @@ impl Explorer<'_> {
         for piece in pieces {
             match piece {
                 Piece::Text(bytes) => text += &bytes.escape_ascii().to_string(),
-                Piece::Byte(term) | Piece::Number(term) => text += &format!("{{{}}}", self.world.text(*term)),
+                Piece::Byte(term) | Piece::Number(term, _) => {
+                    text += &format!("{{{}}}", self.world.text(*term))
+                }
                 Piece::Status(term) => status = Some(self.world.text(*term)),
             }
         }
@@ -515,10 +506,58 @@ impl Explorer<'_> {
     }
 }
 
+/// An input that satisfies some terms, near to another one; none if it was proven that there is none, and an error if
+/// nobody could tell.
+pub(crate) fn solved(
+    session: &mut Session,
+    world: &mut TermContext,
+    terms: &[Term],
+    from: &Input,
+) -> std::result::Result<Option<Input>, ()> {
+    give(world, from);
+    let terms = with_lengths(world, terms);
+    let TermContext { pool, variables } = world;
+    match session.solve(pool, &terms, &|v| variables.value(v)) {
+        Ok(Outcome::Sat(model)) => {
+            let value = |v: u32| model.value(v, world.variables.value(v));
+            Ok(Some(with_values(from, world, &value)))
+        }
+        Ok(Outcome::Unsat) => Ok(None),
+        Ok(Outcome::Unknown(_)) | Err(_) => Err(()),
+    }
+}
+
+/// Terms with the condition that arguments and variables of the environment stay as long as they are: a byte that
+/// is zero ends them.
+fn with_lengths(world: &mut TermContext, terms: &[Term]) -> Vec<Term> {
+    let TermContext { pool, variables } = world;
+    let used: BTreeSet<u32> = terms.iter().flat_map(|t| pool.variables(*t).into_owned()).collect();
+    let mut all = terms.to_vec();
+    for number in used {
+        let variable = variables.list.get(number as usize);
+        let origin = variable.and_then(|v| variables.origins.get(v.origin as usize));
+        if matches!(origin, Some(Origin::Argument(_) | Origin::Environment(_))) {
+            let (byte, zero) = (pool.variable(number, 8), pool.constant(8, 0));
+            let ends = pool.binary(Binary::Eq, byte, zero);
+            all.push(pool.not(ends));
+        }
+    }
+    all
+}
+
 /// Each term once, where it is first.
 fn once(conditions: impl Iterator<Item = Condition>) -> Vec<Condition> {
     let mut seen = HashSet::new();
     conditions.filter(|c| seen.insert(c.term)).collect()
+}
+
+/// The same by where they go.
+fn written(path: &Path) -> BTreeMap<Option<Origin>, Vec<Piece>> {
+    let mut written: BTreeMap<Option<Origin>, Vec<Piece>> = BTreeMap::new();
+    for output in &path.outputs {
+        of_output(output, written.entry(output.sink.clone()).or_default());
+    }
+    written
 }
 
 /// The outputs of a run, as text and terms.
@@ -536,11 +575,10 @@ fn of_output(output: &Output, pieces: &mut Vec<Piece>) {
     let mut at = 0;
     while at < output.bytes.len() {
         let here = at as u32;
-        if let Some((range, term)) =
-            output.printed.iter().find(|(range, _)| range.start == here && !range.is_empty())
-        {
-            pieces.push(Piece::Number(*term));
-            at = range.end as usize;
+        let number = output.printed.iter().find(|n| n.range.start == here && !n.range.is_empty());
+        if let Some(number) = number {
+            pieces.push(Piece::Number(number.term, number.conversion.clone()));
+            at = number.range.end as usize;
             continue;
         }
         match output.terms.iter().find(|(place, _)| *place == here) {

@@ -8,6 +8,7 @@ pub use sarif::to_sarif;
 
 use crate::words;
 use explore::exposed::{ChangeRow, Exposed, Verdict, Ways};
+use explore::pairs::Signatures;
 use explore::shared::Means;
 
 /// The verdict as a sentence.
@@ -81,6 +82,7 @@ pub fn covered(exposed: &Exposed) -> Vec<String> {
         asked.impossible,
         asked.unknown
     ));
+    lines.extend(signatures(&effort.signatures));
     if effort.fixed_values > 0 && !exposed.differ() {
         lines.push(format!(
             "In questions, {} values were taken as fixed that are not followed.",
@@ -91,6 +93,33 @@ pub fn covered(exposed: &Exposed) -> Vec<String> {
         lines.push("It was interrupted: this is what was known until then.".to_owned());
     }
     lines
+}
+
+/// What came of comparing the versions group by group.
+fn signatures(of: &Signatures) -> Option<String> {
+    if of.explored == 0 {
+        return None;
+    }
+    let all = if of.complete { ", all there are for inputs of these lengths" } else { "" };
+    let left = of.pairs - of.apart - of.alike - of.tried - of.unknown;
+    let mut line = format!(
+        "Explored from {}: {} of paths in good, {} in bad{all}. Of {}, {} have no input in common, {} put out the \
+         same, {} have an input that was run ({} differ)",
+        words::count(words::number(of.explored as usize), "input"),
+        words::count(words::number(of.good as usize), "group"),
+        of.bad,
+        words::count(words::number(of.pairs as usize), "pair"),
+        of.apart,
+        of.alike,
+        of.tried,
+        of.differ
+    );
+    for (count, what) in [(of.unknown, "without an answer"), (left, "not come to")] {
+        if count > 0 {
+            line += &format!(", {count} {what}");
+        }
+    }
+    Some(line + ".")
 }
 
 /// How an input was found.

@@ -43,6 +43,7 @@ fn explored(source: &str, first: [u8; 3], by: By) -> (Exploration, TermContext) 
         progress: &|_| {},
         jobs: 2,
         store: None,
+        faults: true,
     };
     let run = |input: &Input| Ok(recorder.record(&info, input, &[])?);
     explore(&input, &options, &run).expect("an exploration")
@@ -56,7 +57,7 @@ fn printed(world: &TermContext, outputs: &[Piece], input: [u8; 3]) -> String {
         match piece {
             Piece::Text(bytes) => text += &String::from_utf8_lossy(bytes),
             Piece::Byte(term) => text.push(value(*term) as u8 as char),
-            Piece::Number(term) => text += &(value(*term) as u32 as i32).to_string(),
+            Piece::Number(term, _) => text += &(value(*term) as u32 as i32).to_string(),
             Piece::Status(_) => {}
         }
     }

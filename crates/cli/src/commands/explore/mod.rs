@@ -148,6 +148,7 @@ pub fn run(args: &ExploreArgs, session: &mut Session) -> Result<Exit, Failure> {
         progress: &|groups| bar.set_message(format!("exploring: {groups} groups")),
         jobs: args.jobs.unwrap_or(cores).max(1),
         store,
+        faults: true,
     };
     let began = Instant::now();
     let record = |input: &Input| target.subject.record(Side::New, input);

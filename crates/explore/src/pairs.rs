@@ -1,0 +1,238 @@
+//! Pairs of groups of both versions: inputs on which what they compute is not the same.
+//!
+//! Both versions are explored from the same input ([`crate::signature`]), over the same variables. For a group of
+//! good and one of bad, an input is asked for that is of both and on which their outputs differ (Qi, *Semantic
+//! analyses to detect and localize software regression errors*, on test-suite augmentation by signatures). It makes
+//! no difference how many changes there are, and whether they work together.
+//!
+//! All pairs are looked at. Most of them need no question: one group has a condition that the other has turned, or
+//! both compute their outputs by the same expressions. Equal terms are equal handles, so both are seen at once.
+//!
+//! That no pair has such an input does not say that the versions are equivalent, even if all groups are there: what
+//! no output depends on may fault in one version alone.
+
+use crate::fuzz::try_out;
+use crate::shared::{Means, Seed, Shared};
+use crate::signature::{By, Group, Options, Piece, explore_in, solved};
+use crate::subject::Subject;
+use alternate::{Both, Side, Status};
+use serde::Serialize;
+use solver::{Binary, Pool, Session, Settings, Term};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use symbolic::{Origin, TermContext};
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Signatures {
+    /// Inputs from which both versions were explored, and of how many.
+    pub explored: u64,
+    pub of: u64,
+    /// Groups of paths.
+    pub good: u64,
+    pub bad: u64,
+    /// These are all groups, for inputs as long as those.
+    pub complete: bool,
+    pub pairs: u64,
+    /// Pairs that contradict each other, in one condition or as a solver proved.
+    pub apart: u64,
+    /// Pairs that compute the same by the same expressions, or whose outputs a solver proved to be the same.
+    pub alike: u64,
+    /// Pairs for which an input was found and run.
+    pub tried: u64,
+    /// Those of them on which the versions differed.
+    pub differ: u64,
+    /// Pairs without an answer.
+    pub unknown: u64,
+}
+
+/// What a worker needs.
+pub struct Comparing<'c> {
+    pub subjects: &'c [Subject],
+    pub seeds: &'c [Seed],
+    pub shared: &'c Shared,
+    pub settings: &'c Settings,
+    /// When the search began, and when it is this worker's turn.
+    pub began: Instant,
+    pub from: Instant,
+    pub until: Instant,
+    pub stop: &'c AtomicBool,
+}
+
+/// Of the time for an input: exploring each version takes at most one of so many parts.
+const PARTS: u32 = 3;
+
+impl Comparing<'_> {
+    /// Compares the versions from each input in turn, the shortest first, until the search is over.
+    #[must_use]
+    pub fn work(&self) -> Signatures {
+        let mut all = Signatures { complete: true, ..Signatures::default() };
+        while Instant::now() < self.from && !self.is_over() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let mut seeds = BTreeMap::new();
+        for seed in self.seeds {
+            let lengths: Vec<(&Origin, usize)> = seed.input.parts.iter().map(|(o, b)| (o, b.len())).collect();
+            let bytes: usize = lengths.iter().map(|(_, len)| len).sum();
+            // From inputs with the same lengths the same groups are found.
+            seeds.entry((bytes, seed.subject, lengths)).or_insert(seed);
+        }
+        all.of = seeds.len() as u64;
+        let mut left = seeds.len() as u32;
+        for seed in seeds.into_values() {
+            if self.is_over() {
+                break;
+            }
+            let time = self.until.saturating_duration_since(Instant::now()) / left.max(1);
+            left -= 1;
+            if self.compare(seed, time, &mut all).is_none() {
+                all.complete = false;
+            }
+        }
+        all.complete &= all.explored == all.of && all.of > 0;
+        all
+    }
+
+    fn is_over(&self) -> bool {
+        self.shared.is_over(self.until, self.stop)
+    }
+
+    /// None if a version cannot be explored.
+    fn compare(&self, seed: &Seed, time: Duration, all: &mut Signatures) -> Option<()> {
+        let subject = self.subjects.get(seed.subject)?;
+        let until = Instant::now() + time;
+        let mut world = TermContext::default();
+        let mut groups: Both<Vec<Group>> = Both::default();
+        for side in [Side::Old, Side::New] {
+            let options = Options {
+                by: By::Output,
+                follow: subject.follow(),
+                settings: self.settings.clone(),
+                until: Instant::now() + time / PARTS,
+                stop: &|| self.is_over(),
+                progress: &|_| {},
+                jobs: 1,
+                store: None,
+                faults: false,
+            };
+            let run = |input: &symbolic::Input| subject.record(side, input);
+            let (found, terms) = explore_in(world, &seed.input, &options, &run).ok()?;
+            world = terms;
+            all.complete &= found.is_complete();
+            match side {
+                Side::Old => groups.old = found.groups,
+                Side::New => groups.new = found.groups,
+            }
+        }
+        all.explored += 1;
+        all.good += groups.old.len() as u64;
+        all.bad += groups.new.len() as u64;
+        all.pairs += (groups.old.len() * groups.new.len()) as u64;
+        let mut session = Session::new(self.settings.clone());
+        let new: Vec<HashSet<Term>> = groups.new.iter().map(|g| g.terms.iter().copied().collect()).collect();
+        for a in &groups.old {
+            let turned: Vec<Term> = a.terms.iter().map(|t| world.pool.not(*t)).collect();
+            for (b, terms) in groups.new.iter().zip(&new) {
+                if self.is_over() || Instant::now() >= until {
+                    return Some(());
+                }
+                if turned.iter().any(|t| terms.contains(t)) {
+                    all.apart += 1;
+                    continue;
+                }
+                let goal = match differ(&mut world.pool, a, b) {
+                    Differ::Never => {
+                        all.alike += 1;
+                        continue;
+                    }
+                    Differ::If(goal) => Some(goal),
+                    Differ::Perhaps => None,
+                };
+                let known: HashSet<Term> = a.terms.iter().copied().collect();
+                let more = b.terms.iter().copied().filter(|t| !known.contains(t));
+                let terms: Vec<Term> = a.terms.iter().copied().chain(more).chain(goal).collect();
+                match solved(&mut session, &mut world, &terms, &a.input) {
+                    Ok(Some(input)) => {
+                        all.tried += 1;
+                        let seed = Seed { subject: seed.subject, input };
+                        if try_out(self.subjects, self.shared, &seed, Means::Solver, self.began).is_some() {
+                            self.shared.add(&seed);
+                        }
+                        let both = subject.run_both(&seed.input);
+                        all.differ += u64::from(both.is_ok_and(|o| o.old != o.new));
+                    }
+                    // That no input is of both is another question, which nothing hangs on.
+                    Ok(None) if goal.is_some() => all.alike += 1,
+                    Ok(None) => all.apart += 1,
+                    Err(()) => all.unknown += 1,
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// When the outputs of two groups differ.
+enum Differ {
+    Never,
+    /// Only then.
+    If(Term),
+    /// Nobody has an expression for it.
+    Perhaps,
+}
+
+/// What a group puts out, by where it goes; standard error is not compared. Then its exit status.
+fn told(group: &Group) -> impl Iterator<Item = (&Option<Origin>, &Vec<Piece>)> {
+    let is_error = |sink: &Option<Origin>| matches!(sink, Some(Origin::Stream(name, _)) if name == "stderr");
+    group.written.iter().filter(move |(sink, _)| !is_error(sink))
+}
+
+fn status(pool: &mut Pool, group: &Group) -> Option<Term> {
+    let symbolic =
+        group.outputs.iter().find_map(|p| if let Piece::Status(term) = p { Some(*term) } else { None });
+    match (symbolic, group.ended.status) {
+        // What a shell sees of it.
+        (Some(term), _) => Some(pool.extract(term, 0, 8)),
+        (None, Status::Exit(status)) => Some(pool.constant(8, status as u128 & 0xff)),
+        (None, _) => None,
+    }
+}
+
+fn differ(pool: &mut Pool, a: &Group, b: &Group) -> Differ {
+    let mut goal = pool.constant(1, 0);
+    let mut pairs = Vec::new();
+    match (status(pool, a), status(pool, b)) {
+        (Some(x), Some(y)) => pairs.push((x, y)),
+        (None, None) if a.ended.status == b.ended.status => {}
+        _ => return Differ::Perhaps,
+    }
+    if told(a).count() != told(b).count() {
+        return Differ::Perhaps;
+    }
+    for ((sink, a), (other, b)) in told(a).zip(told(b)) {
+        if sink != other || a.len() != b.len() {
+            return Differ::Perhaps;
+        }
+        for (x, y) in a.iter().zip(b) {
+            match (x, y) {
+                _ if x == y => {}
+                (Piece::Byte(x), Piece::Byte(y)) => pairs.push((*x, *y)),
+                (Piece::Number(x, how), Piece::Number(y, other)) if how == other => pairs.push((*x, *y)),
+                _ => return Differ::Perhaps,
+            }
+        }
+    }
+    for (x, y) in pairs {
+        let width = pool.width(x).max(pool.width(y));
+        let (x, y) = (pool.sext(x, width), pool.sext(y, width));
+        let same = pool.binary(Binary::Eq, x, y);
+        let other = pool.not(same);
+        goal = pool.or(goal, other);
+    }
+    match pool.as_constant(goal) {
+        Some(0) => Differ::Never,
+        Some(_) => Differ::Perhaps,
+        None => Differ::If(goal),
+    }
+}
