@@ -21,9 +21,11 @@ use crate::tools::Tools;
 
 const PROGRAMS: [&str; 5] = ["advise", "calc", "format", "schedule", "tables"];
 /// Programs that are explored, with an input to begin with.
-const EXPLORED: [(&str, &str); 4] = [
+const EXPLORED: [(&str, &str); 6] = [
     ("alarm", "\\103\\200\\050\\101\\001\\001\\000"),
     ("calendar", "\\005\\003\\004"),
+    ("packet", "\\004\\002\\100\\001\\005\\011"),
+    ("thermostat", "\\050\\040\\074\\062\\020"),
     ("tree", "\\005\\003\\010\\003"),
     ("triangle", "\\003\\004\\005"),
 ];
