@@ -1,6 +1,6 @@
-//! How fast events come out of a recording, beside a replay that watches nothing, and
-//! how fast two runs are compared:
-//! `cargo run --release -p relapse-views --example events -- DIR [DIR2] [--show N]`.
+//! Measures the rate at which events are extracted from a recording, compared with a replay without an
+//! observer, and the time to compare two runs: `cargo run --release -p relapse-views --example events -- DIR
+//! [DIR2] [--show N]`.
 
 use replay::machine::Machine;
 use replay::observer::Null;
@@ -8,7 +8,7 @@ use replay::process::{LoadedProcess, Options};
 use std::error::Error;
 use views::trace::Trace;
 
-/// Processor time of this process in seconds: on a busy machine the clock says little.
+/// Processor time of this process in seconds. Wall-clock time is unreliable on a busy machine.
 fn now() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let behind = text.rsplit(')').next().unwrap_or_default();

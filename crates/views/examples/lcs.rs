@@ -1,12 +1,12 @@
-//! Two recordings compared by longest common subsequence, the baseline of `cargo xtask bench views`:
-//! `cargo run --release -p relapse-views --example lcs -- OLD NEW`. Figures as `name=figure`, a line
-//! each; none if the runs are too long for it.
+//! Compares two recordings by longest common subsequence, the baseline of `cargo xtask bench views`: `cargo
+//! run --release -p relapse-views --example lcs -- OLD NEW`. Prints one `name=figure` per line; prints none
+//! if the runs are too long for the method.
 
 use std::error::Error;
 use views::compare::compare_by_lcs;
 use views::trace::Trace;
 
-/// Most steps that it may take.
+/// Step limit of a comparison.
 const PATIENCE: u64 = 400_000_000_000;
 
 fn trace(dir: &str, options: &views::extract::Options) -> Result<Trace, Box<dyn Error>> {

@@ -1,4 +1,4 @@
-//! Loads and stores: which part of which object they reach.
+//! Loads and stores: resolves the object and the field that each one accesses.
 
 use crate::book::{Book, plain_shape};
 use crate::extract::{Active, Extractor};
@@ -28,7 +28,7 @@ impl Extractor<'_> {
         let (place, label) = self.labels(view, number, address);
         let mut extra = 0;
         if act == NONE && place != 0 {
-            // Which element it is means nothing.
+            // The element's index was computed from a fleeting value, so the event omits it.
             act = self.name_element(number, element, true);
         } else if act == NONE {
             act = self.name_element(number, element, false);
@@ -49,7 +49,7 @@ impl Extractor<'_> {
         }
         let (hash, mut take) = self.book.quick[act as usize];
         if let (Take::Whole(0), Effect::Copy { len, .. } | Effect::Fill { len, .. }) = (take, effect) {
-            // Only the run knows how much.
+            // The length is known only at run time.
             take = Take::Whole(len.min(1 << 20) as u32);
         }
         let (value, said) = self.represent_labelled(take, label, raw, address, view);
@@ -70,7 +70,7 @@ impl Extractor<'_> {
         self.emit(act, target, value, key);
     }
 
-    /// The labels of the place that is accessed and of what is there.
+    /// The taint labels of the address and of the value at it.
     #[inline]
     fn labels(&self, view: &View<'_>, number: usize, address: u64) -> (Label, Label) {
         if !self.all_steps() {
@@ -95,7 +95,7 @@ impl Extractor<'_> {
         *self.untyped.entry(name).or_default() += 1;
     }
 
-    /// Act (if it is known), object, and distance from the object's start.
+    /// Resolves an access to its event site (if known), object, and distance from the object's start.
     #[inline]
     pub(crate) fn resolve(&mut self, view: &View<'_>, number: usize, address: u64) -> (u32, u32, u64) {
         let Extractor { plans, book, frames, stack, .. } = self;
@@ -117,7 +117,7 @@ impl Extractor<'_> {
                 let mut distance = address.wrapping_sub(base);
                 let mut act = access.act;
                 if access.offset.is_none() {
-                    // The pointer is to one of several.
+                    // A variable index: the pointer is to an element of an array. Find that element.
                     let element = distance.cast_signed().div_euclid(size.cast_signed());
                     base = base.wrapping_add_signed(element.wrapping_mul(size.cast_signed()));
                     distance = address.wrapping_sub(base);
@@ -142,7 +142,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// The act for a part of an object that has none yet; `open` does not say which element.
+    /// The event site for a part of an object that has none yet. With `open`, the element's index is omitted.
     #[inline(never)]
     pub(crate) fn name_element(&mut self, number: usize, distance: u64, open: bool) -> u32 {
         let access = &self.plans[self.current].accesses[number];
@@ -203,8 +203,8 @@ impl Extractor<'_> {
     }
 }
 
-/// What the declared type says, unless the machine takes something else: a pointer
-/// is never a number, whatever it is declared to be.
+/// The declared type's shape, unless the access's machine type contradicts it: a pointer is never shown as a
+/// number, whatever its declared type.
 fn fitting(shape: Shape, machine: Ty) -> Shape {
     let number = matches!(shape, Shape::Signed(_) | Shape::Unsigned(_) | Shape::Float(_) | Shape::Char(_));
     match machine {
@@ -214,7 +214,7 @@ fn fitting(shape: Shape, machine: Ty) -> Shape {
     }
 }
 
-/// The object at the base of an access, from the last time or looked up.
+/// The object at the base of an access, from the access's cache or by lookup.
 #[inline]
 pub(crate) fn cached(
     access: &mut plan::Access,
@@ -236,7 +236,7 @@ pub(crate) fn cached(
     object
 }
 
-/// A new object, with the frame it lies in.
+/// Creates an object and adds it to the list of the frame that contains it.
 #[cold]
 pub(crate) fn make(book: &mut Book<'_>, frames: &mut [Active], stack: u64, base: u64, ty: u32) -> u32 {
     let inside = |f: &&mut Active| f.frame <= base && base < f.frame + f.size.max(1);
@@ -254,7 +254,7 @@ pub(crate) fn make(book: &mut Book<'_>, frames: &mut [Active], stack: u64, base:
     book.objects.make(base, ty, frame)
 }
 
-/// What an address without a type lies in: start, end, object.
+/// The memory region of an untyped address: start, end, object.
 #[cold]
 pub(crate) fn region(
     plans: &[Plan],

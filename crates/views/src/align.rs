@@ -1,10 +1,10 @@
-//! Two threads side by side: which events of one are which of the other.
+//! Aligns two threads: decides which events of one correspond to which of the other.
 //!
-//! Where the heads are equal, both go on. Where they are not, the nearest events
-//! ahead are compared in a small window; if that shows no clear way on, the next
-//! stretch that both have in common is looked for, as far as it takes. What lies
-//! before it is matched window by window. Each step goes as far as it has looked,
-//! so the whole is linear in the number of events for a fixed window.
+//! The algorithm advances both sides while the next events are equal. At a mismatch it compares a small
+//! window of the next events on both sides. If the windows do not share enough, it searches for the next run
+//! of equal events, at any distance, and matches the events before that run window by window. Each step
+//! advances at least as far as it has read ahead, so the total time is linear in the number of events for a
+//! fixed window size.
 
 use crate::column::Cursor;
 use crate::lcs::Windows;
@@ -12,40 +12,41 @@ use crate::names::mix;
 use crate::trace::{NONE, Trace};
 use std::ops::Range;
 
-/// Events that must agree in a row for two places to be taken for the same.
+/// The number of consecutive events that must agree before two positions count as corresponding.
 const STRETCH: usize = 6;
-/// Events more or less that are tried before a window is.
+/// The largest difference in position that is tried before a window is compared.
 const SMALL: usize = 4;
-/// Slots for the stretches of a search, to begin with.
+/// Initial number of slots in the hash table of a search.
 const FEW_GRAMS: usize = 1 << 10;
 
-/// Which events are similar.
+/// The result of an alignment: which events are similar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matching {
     /// For each event of the left run its partner, or [`NONE`].
     pub right_of: Vec<u32>,
     /// For each event of the right run its partner.
     pub left_of: Vec<u32>,
-    /// Events of the left run whose partner stands elsewhere in the order, sorted in the end.
+    /// Events of the left run whose partner is at another position in the order; sorted once the comparison
+    /// is complete.
     pub moved: Vec<u32>,
-    /// How often two keys were compared.
+    /// The number of key comparisons, a measure of cost.
     pub compared: u64,
 }
 
 impl Matching {
-    /// Nothing is similar yet.
+    /// A matching without any pairs.
     #[must_use]
     pub fn new(left: usize, right: usize) -> Matching {
         Matching { right_of: vec![NONE; left], left_of: vec![NONE; right], moved: Vec::new(), compared: 0 }
     }
 
-    /// Two events are similar.
+    /// Makes two events partners.
     pub fn pair(&mut self, left: usize, right: usize) {
         self.right_of[left] = right as u32;
         self.left_of[right] = left as u32;
     }
 
-    /// So many events from these on are similar.
+    /// Makes `count` consecutive events of both runs partners.
     fn pair_run(&mut self, left: usize, right: usize, count: usize) {
         for (k, to) in self.right_of[left..left + count].iter_mut().enumerate() {
             *to = (right + k) as u32;
@@ -76,7 +77,7 @@ struct Aligner<'t> {
     grams: [Grams; 2],
 }
 
-/// Aligns two threads. `window` is the distance that is looked ahead.
+/// Aligns two threads. `window` is the look-ahead distance.
 pub fn align(
     left: &Trace,
     l: Range<usize>,
@@ -106,7 +107,7 @@ impl Aligner<'_> {
         self.keys.0.get(i) == self.keys.1.get(j)
     }
 
-    /// Pairs events as long as they are equal; says how many were.
+    /// Pairs events while their keys are equal. Returns the number of pairs.
     fn together(&mut self, l: Range<usize>, r: Range<usize>) -> usize {
         let most = l.len().min(r.len());
         let mut done = 0;
@@ -132,7 +133,7 @@ impl Aligner<'_> {
             (end_l, end_r) = (end_l - 1, end_r - 1);
             self.matching.pair(end_l, end_r);
         }
-        // Once there is no common stretch ahead, there is none further on.
+        // If a search finds no common run of events, no later search can find one.
         let mut hope = true;
         while i < end_l && j < end_r {
             let same = self.together(i..end_l, j..end_r);
@@ -140,7 +141,7 @@ impl Aligner<'_> {
             if i == end_l || j == end_r {
                 break;
             }
-            // Where one window holds all that is left, it knows best.
+            // If one window covers all remaining events, the window comparison is the more accurate method.
             if (end_l - i).max(end_r - j) > 2 * self.window
                 && let Some((next_l, next_r)) = self.small_step(i..end_l, j..end_r)
             {
@@ -163,8 +164,8 @@ impl Aligner<'_> {
         }
     }
 
-    /// A few events more or less on either side, and then the same again: most
-    /// differences are no more than that, and need no window.
+    /// Skips up to [`SMALL`] events on either side if the following events are equal again. Most differences
+    /// are that small and need no window comparison.
     fn small_step(&mut self, l: Range<usize>, r: Range<usize>) -> Option<(usize, usize)> {
         let reach = SMALL + STRETCH;
         let (mut a, mut b) = ([0; SMALL + STRETCH], [0; SMALL + STRETCH]);
@@ -189,7 +190,7 @@ impl Aligner<'_> {
         None
     }
 
-    /// Compares windows ahead; whether they show a clear way on.
+    /// Compares the next windows. Returns whether they share enough to continue from them.
     fn look(&mut self, l: Range<usize>, r: Range<usize>) -> bool {
         let reach = 2 * self.window;
         self.a.clear();
@@ -201,13 +202,14 @@ impl Aligner<'_> {
         all || 2 * pairs.len() >= self.a.len().min(self.b.len())
     }
 
-    /// Takes what the windows had in common; returns where to go on.
+    /// Pairs the events that the windows have in common. Returns the positions to continue at.
     fn commit(&mut self, l: Range<usize>, r: Range<usize>) -> (usize, usize) {
         let all = self.a.len() == l.len() && self.b.len() == r.len();
         let half = if all { usize::MAX } else { self.window };
         let mut next = None;
         for (n, (i, j)) in self.windows.pairs().iter().enumerate() {
-            // What lies far ahead is seen better from nearer.
+            // Pairs in the far half of the window are left for the next window, which has more context for
+            // them.
             if n > 0 && (*i >= half || *j >= half) {
                 break;
             }
@@ -220,7 +222,7 @@ impl Aligner<'_> {
         next.unwrap_or((l.start + half.min(l.len()), r.start + half.min(r.len())))
     }
 
-    /// Matches what lies before a common stretch.
+    /// Matches the events before a common run of events.
     fn fill(&mut self, l: Range<usize>, r: Range<usize>) {
         let (mut i, mut j) = (l.start, r.start);
         while i < l.end && j < r.end {
@@ -229,7 +231,7 @@ impl Aligner<'_> {
         }
     }
 
-    /// The nearest place ahead from which on some events are the same.
+    /// Finds the nearest position ahead from which [`STRETCH`] consecutive events are equal.
     fn stretch(&mut self, l: Range<usize>, r: Range<usize>) -> Option<(usize, usize)> {
         let mut ahead = [self.left.keys.cursor(), self.right.keys.cursor()];
         self.grams.iter_mut().for_each(Grams::clear);
@@ -253,11 +255,11 @@ impl Aligner<'_> {
     }
 }
 
-/// Where stretches were first seen, by their hashes. Kept from one search to the
-/// next, so that a short search costs no more than it looks at.
+/// The first position of each run of events, by hash. Reused from one search to the next, so that a short
+/// search costs only what it reads.
 #[derive(Debug, Default)]
 struct Grams {
-    /// Open addressing: hash, search, place.
+    /// Open addressing: hash, number of the search, position.
     slots: Vec<(u64, u32, u32)>,
     search: u32,
     used: usize,
@@ -267,7 +269,7 @@ impl Grams {
     fn clear(&mut self) {
         self.used = 0;
         self.search = self.search.wrapping_add(1);
-        // What one long search needed would be in the way of all the short ones.
+        // A table that grew in a long search is dropped: it would slow down all short ones.
         if self.search == 0 || self.slots.len() != FEW_GRAMS {
             self.slots = vec![(0, 0, 0); FEW_GRAMS];
             self.search = 1;

@@ -1,4 +1,4 @@
-//! Bit-fields: which bits of a load or store are meant.
+//! Bit-fields: which bits of its unit a load or store accesses.
 //!
 //! The machine reads and writes whole units. A read of a bit-field is a load whose value is shifted and
 //! masked; a write is a load, a mask that clears the field, an `or` with the new bits, and a store:
@@ -10,14 +10,14 @@
 //! store i8 %set, p
 //! ```
 //!
-//! Programs mask and shift by hand as well: what is found here counts only if the type has a member of
-//! exactly these bits there.
+//! Programs also mask and shift explicitly. A pattern found here therefore counts only if the type has a
+//! member of exactly these bits at that offset.
 
 use program::inst::{BinOp, Inst, Operand, Reg, Ty};
 use program::model::Function;
 use std::collections::HashMap;
 
-/// Bits of a unit in memory.
+/// A range of bits of a unit in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits {
     pub shift: u32,
@@ -26,7 +26,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Their value, from that of the unit.
+    /// Extracts the field's value from the unit's value.
     #[must_use]
     pub fn of(self, unit: u64) -> u64 {
         let above = 64 - self.width.clamp(1, 64);
@@ -35,15 +35,15 @@ impl Bits {
     }
 }
 
-/// What a function's accesses mean, by instruction.
+/// The bit-field accesses of a function, by instruction.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub fields: HashMap<u32, Bits>,
-    /// Loads that belong to the store of a bit-field at this instruction.
+    /// Loads that are part of a bit-field store, with that store's index.
     pub parts: HashMap<u32, u32>,
 }
 
-/// Looks through the code once.
+/// Finds all bit-field accesses in one pass over the code.
 pub(crate) fn find(f: &Function) -> Found {
     let mut found = Found::default();
     let mut def: HashMap<Reg, u32> = HashMap::new();
@@ -71,7 +71,7 @@ pub(crate) fn find(f: &Function) -> Found {
     found
 }
 
-/// The bits that a store changes of what a load of the same place found, and that load.
+/// The bits that a store changes of the value loaded from the same address, and that load's index.
 fn stored(
     f: &Function,
     def: &HashMap<Reg, u32>,
@@ -97,7 +97,7 @@ fn stored(
     }
 }
 
-/// The bits of a load that the instructions behind it take.
+/// The bits of a loaded value that the following instructions extract.
 fn loaded(f: &Function, index: usize, dst: Reg, size: u32) -> Option<Bits> {
     let (n, op, by) = taken(f, index, dst)?;
     let by32 = u32::try_from(by).ok().filter(|by| *by < size);
@@ -128,7 +128,7 @@ fn loaded(f: &Function, index: usize, dst: Reg, size: u32) -> Option<Bits> {
     }
 }
 
-/// The operation with a constant that a value goes into right behind an instruction.
+/// The next instruction, at most a few further on, that applies an operation with a constant to a value.
 fn taken(f: &Function, index: usize, value: Reg) -> Option<(usize, BinOp, u64)> {
     const NEAR: usize = 4;
     let near = f.code.iter().enumerate().skip(index + 1).take(NEAR);
@@ -139,7 +139,7 @@ fn taken(f: &Function, index: usize, value: Reg) -> Option<(usize, BinOp, u64)> 
     .next()
 }
 
-/// Neighbouring ones.
+/// The bits of a mask, if they are contiguous.
 fn run(mask: u64) -> Option<Bits> {
     let (shift, width) = (mask.trailing_zeros(), mask.count_ones());
     let whole = width > 0 && mask >> shift == ones(width);

@@ -1,4 +1,4 @@
-//! The tables of a trace while it is made: names, functions, acts, objects.
+//! The tables of a trace under construction: names, functions, event sites, objects.
 
 use crate::names::{Names, NumberMap};
 use crate::objects::Objects;
@@ -11,19 +11,19 @@ use replay::image::Image;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The function that runs when none of the program does.
+/// The pseudo-function for code that runs outside of the program's own functions.
 pub const OUTSIDE: u32 = 0;
 
-/// A variable of the program.
+/// A global variable of the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Global {
-    /// First byte.
+    /// Its address.
     pub address: u64,
     /// Its size.
     pub size: u64,
     /// Its type, if known.
     pub ty: Option<TypeRef>,
-    /// A name.
+    /// Its name, as a number in [`Names`].
     pub name: u32,
     /// The module that defines it.
     pub module: u32,
@@ -34,7 +34,7 @@ pub struct Book<'i> {
     pub image: &'i Image,
     pub names: Names,
     pub acts: Vec<Act>,
-    /// Of each act, what every event of it needs.
+    /// For each event site, the fields that every event needs: hash and encoding.
     pub(crate) quick: Vec<(u64, Take)>,
     pub methods: Vec<Method>,
     pub objects: Objects,
@@ -84,7 +84,7 @@ impl<'i> Book<'i> {
         }
     }
 
-    /// The variable that a symbol of a module stands for.
+    /// The variable that a symbol of a module denotes.
     pub fn global(&self, module: u32, symbol: u32) -> Option<Global> {
         let address = self.image.symbol(module, symbol);
         let found = self.globals.binary_search_by_key(&address, |g| g.address).ok();
@@ -92,19 +92,19 @@ impl<'i> Book<'i> {
             let name = &self.image.module(module).symbols.get(symbol as usize)?.name;
             self.by_name.get(name).copied()
         };
-        // A weak definition may have lost its address to another module's.
+        // The address of a weak definition may belong to another module's definition.
         let index = if address == 0 { by_name() } else { found.or_else(by_name) }?;
         Some(self.globals[index])
     }
 
-    /// The variable around an address.
+    /// The variable whose storage contains an address.
     pub fn global_around(&self, address: u64) -> Option<Global> {
         let n = self.globals.partition_point(|g| g.address <= address).checked_sub(1)?;
         let global = self.globals[n];
         (address - global.address < global.size).then_some(global)
     }
 
-    /// The object that holds the scalars of a compilation unit.
+    /// The object that represents a compilation unit; its fields are the scalar globals.
     pub fn unit(&mut self, module: u32) -> u32 {
         if let Some(known) = self.units.get(&module) {
             return *known;
@@ -133,7 +133,7 @@ impl<'i> Book<'i> {
         }
     }
 
-    /// The number of a function.
+    /// The index of a function in [`Book::methods`].
     pub fn method(&mut self, module: u32, function: u32) -> u32 {
         let key = u64::from(module) << 32 | u64::from(function);
         if let Some(known) = self.methods_of.get(&key) {
@@ -160,7 +160,7 @@ impl<'i> Book<'i> {
         number
     }
 
-    /// A source file's path as a name.
+    /// A source file's path, interned.
     pub fn file(&mut self, module: u32, file: u32) -> u32 {
         let key = u64::from(module) << 32 | u64::from(file);
         if let Some(known) = self.files.get(&key) {
@@ -171,7 +171,7 @@ impl<'i> Book<'i> {
         name
     }
 
-    /// A new act at an instruction of a function.
+    /// Adds an event site at an instruction of a function.
     #[allow(clippy::too_many_arguments)] // The columns of a table.
     pub fn act(
         &mut self,
@@ -210,7 +210,7 @@ impl<'i> Book<'i> {
         number
     }
 
-    /// An act like another one, but for what it shows.
+    /// Adds a copy of an event site with some fields changed.
     pub(crate) fn variant(&mut self, of: u32, change: impl FnOnce(&mut Act)) -> u32 {
         let mut act = self.acts[of as usize].clone();
         change(&mut act);
@@ -220,7 +220,7 @@ impl<'i> Book<'i> {
         number
     }
 
-    /// How values of a type are to be understood.
+    /// The shape of values of a type.
     pub fn shape(&mut self, (module, ty): TypeRef) -> Shape {
         let model = self.image.module(module);
         let Some((_, t)) = types::strip(model, ty) else { return Shape::Pointer };
@@ -249,7 +249,7 @@ impl<'i> Book<'i> {
     }
 }
 
-/// How a value is to be understood of which only the machine's type is known.
+/// The shape of a value of which only the machine type is known.
 pub fn plain_shape(ty: Ty) -> Shape {
     match ty {
         Ty::Ptr => Shape::Pointer,
@@ -261,12 +261,12 @@ pub fn plain_shape(ty: Ty) -> Shape {
     }
 }
 
-/// The function's parameter with a number from 0.
+/// The function's parameter with an index from 0.
 pub fn parameter(function: &Function, number: usize) -> Option<&program::model::Variable> {
     function.variables.iter().find(|v| v.arg as usize == number + 1)
 }
 
-/// The record type that a variable points to.
+/// The record type that a pointer variable points to.
 pub fn record_behind(module: &Module, ty: Option<u32>) -> Option<u32> {
     let to = types::pointee(module, ty?)?;
     types::is_record(module, to).then_some(to)

@@ -1,4 +1,4 @@
-//! Calls and returns, in the program and out of it; what they allocate and free.
+//! Calls and returns, of the program's functions and of external ones; allocation and deallocation.
 
 use crate::book::plain_shape;
 use crate::extract::{Active, Extractor};
@@ -14,7 +14,7 @@ use replay::observer::{ExternalCall, Observer, View};
 use std::sync::Arc;
 
 impl Extractor<'_> {
-    /// Emits a call with the arguments of a function that was entered.
+    /// Emits a call event with the arguments of a function that was entered.
     pub(crate) fn entered(&mut self, view: &View<'_>, outside: bool) {
         self.leave(view.depth as usize - 1);
         if self.fleeting.any() || self.fleeting.passes() {
@@ -54,7 +54,7 @@ impl Extractor<'_> {
         self.current = callee as usize;
     }
 
-    /// The act of a call of a function of the program.
+    /// The event site of a call of a function of the program.
     pub(crate) fn call_act(&mut self, (caller, index): (u32, u32), callee: u32, outside: bool) -> u32 {
         if let Some(known) = self.plans[caller as usize].called.get(index as usize)
             && known.0 == callee
@@ -78,7 +78,7 @@ impl Extractor<'_> {
         act
     }
 
-    /// Most calls always go to the same function.
+    /// Caches the callee and event site of a call: most calls always have the same callee.
     fn remember(&mut self, caller: u32, index: u32, callee: u32, outside: bool, act: u32) {
         let plan = &mut self.plans[caller as usize];
         if outside || index as usize >= plan.what.len() {
@@ -90,7 +90,7 @@ impl Extractor<'_> {
         plan.called[index as usize] = (callee, act);
     }
 
-    /// Acts of a call that leaves the program, and of its return.
+    /// The event sites of an external call and of its return.
     pub(crate) fn external_acts(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> (u32, u32) {
         let caller = self.current as u64;
         let key = mix(mix(call.target, 0xE), caller << 32 | u64::from(view.index));
@@ -178,12 +178,12 @@ impl Extractor<'_> {
             false => 0,
         };
         let act = if size == 0 { act } else { self.fleeting_act(act, size) };
-        // The key is made when all is seen: only later accesses say what it is.
+        // The key is set at the end of the run: only later accesses reveal the object's type.
         self.allocations.push(self.sink.len() as u32);
         self.emit(act, object, len, len);
     }
 
-    /// A call of a function outside of the program has returned.
+    /// Handles the return of an external call.
     pub(crate) fn left_program(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         self.leave(view.depth as usize);
         let (act, back) = self.external_acts(view, call);
@@ -235,7 +235,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// A function of the program is about to return.
+    /// Emits the return event of a function of the program, before the function returns.
     pub(crate) fn returning(&mut self, view: &View<'_>) {
         let plan = &self.plans[self.current];
         let Ok(n) = plan.returns.binary_search_by_key(&view.index, |r| r.0) else { return };
@@ -257,8 +257,8 @@ impl Extractor<'_> {
     }
 }
 
-/// Which variadic arguments of a call a constant format prints as text: the number of the first
-/// one, and theirs counted from there.
+/// Which variadic arguments a constant format prints as text: the index of the first variadic argument, and
+/// the indices of the texts relative to it.
 fn printed_texts(image: &Image, call: &ExternalCall<'_>) -> Option<(u32, Vec<u32>)> {
     let format = call.known?.format.filter(|f| !f.input)?;
     let FormatArgs::From(first) = format.args else { return None };
@@ -271,7 +271,7 @@ fn printed_texts(image: &Image, call: &ExternalCall<'_>) -> Option<(u32, Vec<u32
     Some((first.into(), texts.collect()))
 }
 
-/// Whether a symbol is one of C++'s operators for memory, in any of its forms.
+/// Whether a symbol is one of C++'s allocation or deallocation operators, in any overload.
 fn is_one_of(symbol: &str, operators: &[&str]) -> bool {
     operators.iter().any(|o| symbol.starts_with(o))
 }

@@ -1,17 +1,16 @@
-//! What of all differences made a test fail: regression cause analysis.
+//! Regression cause analysis: which of all differences made a test fail.
 //!
-//! Four runs: the old and the new version, with a test that fails now and with a
-//! similar one that passes. Three comparisons:
+//! The analysis uses four runs: the old and the new version, each with the failing test and with a similar
+//! passing one. It makes three comparisons:
 //!
 //! * A, suspected: old against new on the failing test;
-//! * B, expected: old against new on the passing test: what was meant to change;
+//! * B, expected: old against new on the passing test, the intended changes;
 //! * C, regression: the passing against the failing test in the new version.
 //!
-//! D = (A − B) ∩ C. If what is wrong is that something is *not* done any more, the
-//! new version has no trace of it, and D = (A − B) − C. Sequences are compared by
-//! what they say: in which function, on which side, which events. A sequence is
-//! expected if all that it says was said with the passing test as well. Sequences
-//! that say the same, such as those of a loop's rounds, are one.
+//! D = (A − B) ∩ C. If the defect is that the new version *no longer* does something, its run has no trace of
+//! it, and D = (A − B) − C. Sequences are compared as sets of statements; a statement combines the function,
+//! the side, and the event's key. A sequence is expected if all its statements also occur in B. Sequences
+//! with equal statement sets, such as those of a loop's iterations, count as one.
 
 use crate::compare::{Comparison, Settings, compare};
 use crate::error::Result;
@@ -39,13 +38,13 @@ pub struct Four<'t> {
 pub struct Suspect {
     /// Index into A's sequences.
     pub sequence: usize,
-    /// Its events that were not expected: of the left, of the right run.
+    /// Its events that were not expected: in the left and in the right run.
     pub unexpected: (u64, u64),
-    /// How many of them are said by C.
+    /// How many of them also occur in C.
     pub confirmed: u64,
-    /// A value differs at the same place.
+    /// A value differs in it.
     pub value: bool,
-    /// How many sequences of A say this; `sequence` is the first.
+    /// How many sequences of A have the same statements; `sequence` is the first of them.
     pub times: u64,
 }
 
@@ -55,11 +54,11 @@ pub struct Cause {
     pub a: Comparison,
     /// Sequences of A, of B and of C.
     pub sequences: [usize; 3],
-    /// How many sequences of A differ only in calls that differ as they should.
+    /// How many sequences of A differ only in calls whose change was intended.
     pub meant: usize,
-    /// How many depend on what is another value in every run; they are no suspects.
+    /// How many depend on fleeting values, which differ in every run; they are not suspects.
     pub fleeting: usize,
-    /// How many sequences of A are left when the expected ones are taken away.
+    /// How many sequences of A remain after the expected ones are removed.
     pub unexpected: usize,
     /// (A − B) ∩ C, the most likely first.
     pub d: Vec<Suspect>,
@@ -83,7 +82,7 @@ pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Which]) -> Result<C
     let regression = statements(&c, four.new_passing, four.new);
     let (mut d, mut removed): (Vec<Suspect>, Vec<Suspect>) = (Vec::new(), Vec::new());
     let (mut unexpected, mut fleeting) = (0, 0);
-    // Where what a sequence says stands in the lists.
+    // The position in the lists of each set of statements seen so far.
     let mut known: HashMap<Vec<u64>, (bool, usize)> = HashMap::new();
     for (sequence, s) in a.sequences.iter().enumerate() {
         let matters =
@@ -125,7 +124,7 @@ pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Which]) -> Result<C
         known.insert(says, (confirmed > 0, list.len()));
         list.push(suspect);
     }
-    // Values that differ at one place say most; then what came first.
+    // Sequences in which a value differs are the strongest evidence; then earlier ones come first.
     d.sort_by_key(|s| (!s.value, s.sequence));
     removed.sort_by_key(|s| (s.unexpected.0 == 0, !s.value, s.sequence));
     let sequences = [a.sequences.len(), b.sequences.len(), c.sequences.len()];
@@ -140,7 +139,7 @@ impl Cause {
         if self.d.is_empty() { &self.removed } else { &self.d }
     }
 
-    /// A suspect in words, with what was expected marked.
+    /// A summary of a suspect's sequence, with the expected events marked.
     #[must_use]
     pub fn tell(&self, four: Four<'_>, suspect: &Suspect, extent: Extent) -> Told {
         let mut told = tell(&self.a, four.old, four.new, suspect.sequence, extent);
@@ -154,7 +153,7 @@ impl Cause {
     }
 }
 
-/// What an event says as a difference.
+/// The hash of an event as a difference: its key, its function's name, and its side.
 fn statement(trace: &Trace, event: usize, side: u64) -> u64 {
     let method = &trace.methods[trace.act(event).method as usize];
     mix(mix(trace.key(event), trace.names.hash(method.name)), side)

@@ -1,10 +1,8 @@
-//! A long list of small values, kept in memory until that is full, and then on
-//! disk.
+//! A long list of small values that is kept in memory up to a limit, and on disk beyond it.
 //!
-//! Values are only ever appended. They are cut into chunks; a full chunk stays in
-//! memory as long as the [`Budget`] has room for it and is written to a temporary
-//! file otherwise. Reading a chunk back goes through a small cache, so that
-//! walking along the list stays linear.
+//! The list is append-only, apart from [`Column::set`]. It is divided into chunks; a full chunk stays in
+//! memory while the [`Budget`] allows it, and is otherwise written to a temporary file. Chunks are read back
+//! through a small cache, so that a sequential traversal takes linear time.
 
 use std::fs::File;
 use std::io;
@@ -12,19 +10,19 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Values of a chunk: a power of two.
+/// Number of values per chunk: a power of two.
 pub const CHUNK: usize = 1 << 16;
 const SHIFT: u32 = CHUNK.trailing_zeros();
-/// Chunks read back that are kept.
+/// Number of cached chunks that were read back from disk.
 const CACHED: usize = 8;
 
-/// What a column can hold.
+/// A value that a column can hold.
 pub trait Word: Copy + Default {
-    /// Bytes on disk.
+    /// Its size on disk, in bytes.
     const SIZE: usize;
     /// Appends the value's bytes.
     fn put(self, to: &mut Vec<u8>);
-    /// The value of exactly [`Word::SIZE`] bytes.
+    /// Decodes a value from exactly [`Word::SIZE`] bytes.
     fn take(bytes: &[u8]) -> Self;
 }
 
@@ -47,8 +45,7 @@ word!(u16);
 word!(u32);
 word!(u64);
 
-/// How many bytes may stay in memory, shared by the columns of one or more
-/// traces.
+/// The number of bytes that may stay in memory, shared by the columns of one or more traces.
 #[derive(Debug)]
 pub struct Budget {
     left: AtomicU64,
@@ -57,7 +54,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Room for `bytes` bytes.
+    /// A budget of `bytes` bytes.
     #[must_use]
     pub fn new(bytes: u64) -> Arc<Budget> {
         Arc::new(Budget { left: AtomicU64::new(bytes), away: AtomicU64::new(0) })
@@ -67,7 +64,7 @@ impl Budget {
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
 
-    /// Bytes that had to go to disk so far.
+    /// The number of bytes written to disk so far.
     #[must_use]
     pub fn spilled(&self) -> u64 {
         self.away.load(Ordering::Relaxed)
@@ -104,19 +101,19 @@ impl<T: Word> Column<T> {
         }
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         (self.chunks.len() << SHIFT) + self.tail.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Appends a value. A chunk that is full is dealt with by [`Column::settle`].
+    /// Appends a value. The caller calls [`Column::settle`] when a chunk is full.
     #[inline]
     pub fn push(&mut self, value: T) {
         self.tail.push(value);
@@ -134,17 +131,17 @@ impl<T: Word> Column<T> {
         if self.is_full() { self.settle() } else { Ok(()) }
     }
 
-    /// Whether the chunk under way is full.
+    /// Whether the current chunk is full.
     #[inline]
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.tail.len() >= CHUNK
     }
 
-    /// Puts full chunks where they belong.
+    /// Moves full chunks to memory or to disk, as the budget allows.
     ///
     /// # Errors
-    /// If there is no room in memory and none on disk.
+    /// If the memory budget is exhausted and writing to disk fails.
     pub fn settle(&mut self) -> io::Result<()> {
         while self.tail.len() >= CHUNK {
             let mut rest = Vec::with_capacity(CHUNK.max(self.tail.len() - CHUNK));
@@ -169,8 +166,8 @@ impl<T: Word> Column<T> {
         Ok(())
     }
 
-    /// The value at an index; the default one behind the end. A chunk that can
-    /// no longer be read counts as defaults: the file is our own and unlinked.
+    /// The value at an index; the default value past the end. If a chunk can no longer be read, its values
+    /// are defaults: this is not expected, since the file is private and unlinked.
     #[inline]
     #[must_use]
     pub fn get(&self, index: usize) -> T {
@@ -182,7 +179,7 @@ impl<T: Word> Column<T> {
         }
     }
 
-    /// Changes a value that is still in memory; says whether it was.
+    /// Overwrites a value, in memory or on disk. Returns whether it succeeded.
     pub fn set(&mut self, index: usize, value: T) -> bool {
         let at = index & (CHUNK - 1);
         let first = self.chunks.len() << SHIFT;
@@ -204,7 +201,7 @@ impl<T: Word> Column<T> {
         true
     }
 
-    /// A reader that is quick as long as it stays near.
+    /// A reader that is fast for nearby indices.
     #[must_use]
     pub fn cursor(&self) -> Cursor<'_, T> {
         Cursor { column: self, chunk: usize::MAX, held: Held::Here(&[]) }
@@ -217,7 +214,7 @@ impl<T: Word> Column<T> {
             Err(poisoned) => poisoned.into_inner(),
         };
         if let Some(at) = cache.iter().position(|c| c.0 == chunk) {
-            // The one used last comes first.
+            // Move the most recently used chunk to the front.
             cache[..=at].rotate_right(1);
             return cache[0].1.clone();
         }
@@ -232,7 +229,7 @@ impl<T: Word> Column<T> {
         values
     }
 
-    /// Bytes in memory.
+    /// The size of the values in memory, in bytes.
     #[must_use]
     pub fn resident(&self) -> u64 {
         let here = self.chunks.iter().filter(|c| matches!(c, Chunk::Here(_))).count() * CHUNK;
@@ -245,7 +242,7 @@ enum Held<'c, T> {
     Fetched(Arc<[T]>),
 }
 
-/// Reads a column, holding on to the chunk it was in last.
+/// Reads a column and caches the chunk it read last.
 pub struct Cursor<'c, T> {
     column: &'c Column<T>,
     chunk: usize,
@@ -253,13 +250,13 @@ pub struct Cursor<'c, T> {
 }
 
 impl<T: Word> Cursor<'_, T> {
-    /// The value at an index; the default one behind the end.
+    /// The value at an index; the default value past the end.
     #[inline]
     pub fn get(&mut self, index: usize) -> T {
         self.ahead(index).first().copied().unwrap_or_default()
     }
 
-    /// Values from an index on, to the end of its chunk.
+    /// The values from an index to the end of its chunk.
     #[inline]
     pub fn ahead(&mut self, index: usize) -> &[T] {
         if index >> SHIFT != self.chunk {

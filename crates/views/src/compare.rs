@@ -1,4 +1,4 @@
-//! Two runs compared: pairs of threads, similar events, sequences of differences.
+//! Compares two runs: pairs of threads, similar events, sequences of differences.
 
 use crate::align::{Matching, align};
 use crate::error::Result;
@@ -7,12 +7,12 @@ use crate::moves::{self, Reach};
 use crate::trace::{NONE, Trace};
 use std::ops::Range;
 
-/// How runs are compared.
+/// Parameters of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How many events around a place are looked at: Δ.
+    /// The number of events around a position that are compared: Δ.
     pub window: usize,
-    /// Functions may have been renamed, split or merged.
+    /// Whether to match functions that may have been renamed, split or merged.
     pub relaxed: bool,
 }
 
@@ -22,19 +22,19 @@ impl Default for Settings {
     }
 }
 
-/// What a sequence of differences is.
+/// The kind of a sequence of differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
     /// Only the right run has it.
     Insertion,
     /// Only the left run has it.
     Deletion,
-    /// Both have something else.
+    /// Both runs have different events.
     Modification,
 }
 
 impl Change {
-    /// The word for it.
+    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,13 +45,12 @@ impl Change {
     }
 }
 
-/// A maximal run of differences between two similar places.
+/// A maximal run of differences between two similar events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sequence {
     /// The pair of threads, as an index into [`Comparison::threads`].
     pub pair: usize,
-    /// From the similar event before to the one behind; events in between that
-    /// have moved are no part of it.
+    /// From the preceding similar event to the following one. Moved events in between are not part of it.
     pub left: Range<usize>,
     /// The same in the right run.
     pub right: Range<usize>,
@@ -62,7 +61,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// What it is.
+    /// Its kind.
     #[must_use]
     pub fn change(&self) -> Change {
         match (self.left_count, self.right_count) {
@@ -78,18 +77,18 @@ impl Sequence {
 pub struct Comparison {
     /// Similar events.
     pub matching: Matching,
-    /// Threads that correspond, by index; a thread may be alone.
+    /// Corresponding threads, by index; a thread may have no partner.
     pub threads: Vec<(Option<usize>, Option<usize>)>,
     /// In the order of the left run's events, pair by pair.
     pub sequences: Vec<Sequence>,
-    /// Functions that both runs have, and that either has.
+    /// The number of functions that both runs have, and that at least one has.
     pub functions: (usize, usize),
-    /// Bytes of the views' indices.
+    /// Memory used by the views' indices, in bytes.
     pub index_bytes: u64,
 }
 
 impl Comparison {
-    /// Whether the runs are hardly of the same program.
+    /// Whether the runs share so few functions that they are probably of different programs.
     #[must_use]
     pub fn unrelated(&self) -> bool {
         let (common, all) = self.functions;
@@ -100,7 +99,7 @@ impl Comparison {
 /// Compares two runs.
 ///
 /// # Errors
-/// If an index has no room on disk.
+/// If an index cannot be written to disk.
 pub fn compare(left: &Trace, right: &Trace, settings: &Settings) -> Result<Comparison> {
     let threads = pair_threads(left, right);
     let mut matching = Matching::new(left.len(), right.len());
@@ -117,8 +116,8 @@ pub fn compare(left: &Trace, right: &Trace, settings: &Settings) -> Result<Compa
     Ok(Comparison { index_bytes, ..gathered(left, right, threads, matching) })
 }
 
-/// Compares two runs by longest common subsequence, which takes quadratic time and is blind to what
-/// has moved: the baseline of benches and tests. None if it would take more than `patience` steps.
+/// Compares two runs by longest common subsequence: the baseline of benches and tests. It takes quadratic
+/// time and does not detect moves. Returns `None` if it would take more than `patience` steps.
 #[must_use]
 pub fn compare_by_lcs(left: &Trace, right: &Trace, patience: u64) -> Option<Comparison> {
     let threads = pair_threads(left, right);
@@ -139,10 +138,10 @@ pub fn compare_by_lcs(left: &Trace, right: &Trace, patience: u64) -> Option<Comp
     Some(gathered(left, right, threads, matching))
 }
 
-/// A thread of the one run and its partner in the other; none if it has none.
+/// A thread of each run; `None` on one side if the other thread has no partner.
 type ThreadPair = (Option<usize>, Option<usize>);
 
-/// The events of threads that both runs have.
+/// The event ranges of paired threads.
 fn ranges(left: &Trace, right: &Trace, threads: &[ThreadPair]) -> Vec<(Range<usize>, Range<usize>)> {
     let both = |pair: &ThreadPair| {
         let (l, r) = (&left.threads[pair.0?], &right.threads[pair.1?]);
@@ -151,7 +150,7 @@ fn ranges(left: &Trace, right: &Trace, threads: &[ThreadPair]) -> Vec<(Range<usi
     threads.iter().filter_map(both).collect()
 }
 
-/// The sequences of differences that a matching leaves.
+/// The sequences of differences of a matching.
 fn gathered(left: &Trace, right: &Trace, threads: Vec<ThreadPair>, matching: Matching) -> Comparison {
     let mut sequences = Vec::new();
     for (n, pair) in threads.iter().enumerate() {
@@ -163,10 +162,10 @@ fn gathered(left: &Trace, right: &Trace, threads: Vec<ThreadPair>, matching: Mat
     Comparison { matching, threads, sequences, functions: functions(left, right), index_bytes: 0 }
 }
 
-/// Sequences of one pair of threads.
+/// Collects the sequences of one pair of threads.
 fn gather(pair: usize, l: Range<usize>, r: Range<usize>, matching: &Matching, out: &mut Vec<Sequence>) {
     let (mut from_l, mut from_r) = (l.start, r.start);
-    // What stands in order holds the sequences together; what has moved does not.
+    // Only partners in order delimit sequences; moved events do not.
     let first = matching.moved.partition_point(|e| (*e as usize) < l.start);
     let mut moved = matching.moved[first..].iter().peekable();
     let mut close = |left: Range<usize>, right: Range<usize>| {
@@ -194,7 +193,7 @@ fn gather(pair: usize, l: Range<usize>, r: Range<usize>, matching: &Matching, ou
     close(from_l..l.end, from_r..r.end);
 }
 
-/// Threads by the closest stacks they were spawned from; of equal ones in order.
+/// Pairs threads by the similarity of the stacks they were spawned from; ties are resolved by order.
 fn pair_threads(left: &Trace, right: &Trace) -> Vec<(Option<usize>, Option<usize>)> {
     let texts = |trace: &Trace, thread: usize| -> Vec<u64> {
         trace.threads[thread].spawned.iter().map(|n| trace.names.hash(*n)).collect()
@@ -226,7 +225,8 @@ fn pair_threads(left: &Trace, right: &Trace) -> Vec<(Option<usize>, Option<usize
     pairs
 }
 
-/// How many functions ran in both, and in either. That both have a `main` says nothing.
+/// The number of functions that ran in both, and in at least one. `main` is not counted: any two programs
+/// share it.
 fn functions(left: &Trace, right: &Trace) -> (usize, usize) {
     use std::collections::HashSet;
     let names = |trace: &Trace| -> HashSet<u64> {
@@ -263,8 +263,8 @@ mod tests {
         proptest::collection::vec((0u32..3, 0u32..4, 0..values), 0..most)
     }
 
-    /// Each event has at most one partner, which says the same; and sequences hold
-    /// exactly the events that have none.
+    /// Checks that each event has at most one partner, with an equal key, and that sequences contain exactly
+    /// the events without a partner.
     fn check(l: &[Said], r: &[Said], c: &Comparison) -> std::result::Result<(), TestCaseError> {
         let m = &c.matching;
         for (i, partner) in m.right_of.iter().enumerate().filter(|p| *p.1 != NONE) {
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_long_insertion_does_not_lead_astray() {
-        // Every third event is one of few that are everywhere.
+        // Every third event is one of a few frequent ones.
         let event = |i: u64| (1, 1, if i.is_multiple_of(3) { i % 9 } else { 1000 + i });
         let l: Vec<Said> = (0..600).map(event).collect();
         let mut r = l.clone();

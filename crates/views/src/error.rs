@@ -1,18 +1,18 @@
-//! What can go wrong between a recording and a comparison.
+//! Errors of extraction and comparison.
 
-/// Fragments that fit after "failed to".
+/// Errors as fragments that fit after "failed to".
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The process cannot be replayed.
     #[error(transparent)]
     Replay(#[from] replay::error::Error),
-    /// Events that outgrew memory could not be put aside.
+    /// Events beyond the memory budget could not be written to disk.
     #[error("put events aside on disk: {0}")]
     Spill(#[from] std::io::Error),
-    /// There are more events than can be numbered.
+    /// The number of events exceeds the range of an event number.
     #[error("number more than {0} events of one run; leave reads out or record a shorter run")]
     TooMany(u64),
 }
 
-/// Shorthand.
+/// The result type of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,7 +1,7 @@
-//! Events from a replay.
+//! Extracts events from a replay.
 //!
-//! One observer watches loads, stores and calls, and looks up in the function's
-//! [`plan`](crate::plan) what they mean.
+//! One observer receives loads, stores and calls, and looks up their meaning in the function's
+//! [`plan`](crate::plan).
 
 use crate::access;
 use crate::book::{Book, OUTSIDE};
@@ -24,17 +24,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How events are taken.
+/// Options of an extraction.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Reads are events too.
+    /// Whether reads are events.
     pub gets: bool,
-    /// Memory for events; what does not fit goes to disk.
+    /// The memory budget for events; the rest goes to disk.
     pub budget: Arc<Budget>,
-    /// Calls whose events are marked, in which the runs differ as they should: by number of the
-    /// stream, which entries into functions begin them, counted from 1, in order.
+    /// Calls whose events are marked, because their change was intended: by stream number, the ordinal
+    /// numbers of the function entries that begin them, counted from 1, sorted.
     pub meant: Arc<BTreeMap<u32, Vec<u64>>>,
-    /// Names that the run has of its own.
+    /// Names that are specific to this run.
     pub own: Own,
 }
 
@@ -44,11 +44,11 @@ impl Default for Options {
     }
 }
 
-/// All events of a process.
+/// Extracts all events of a process.
 ///
 /// # Errors
-/// If there are more than can be numbered, or no room for them. A stream that
-/// cannot be replayed to its end is noted in the trace.
+/// If there are too many events for an event number, or no room for them. If a stream cannot be replayed to
+/// its end, the trace has a note about it instead.
 pub fn extract(process: &LoadedProcess, options: &Options) -> Result<Trace> {
     let mut x = Extractor::new(&process.image, options);
     for loaded in &process.streams {
@@ -91,15 +91,15 @@ fn ended(end: End) -> String {
     }
 }
 
-/// A function under way.
+/// An active call of a function.
 pub(crate) struct Active {
     pub(crate) plan: u32,
     pub(crate) active: u32,
     pub(crate) frame: u64,
     pub(crate) size: u64,
-    /// Objects that live in its frame.
+    /// The list of objects in its frame.
     pub(crate) list: u32,
-    /// The call it is at.
+    /// The index of the instruction that it executes, if it has called another function.
     pub(crate) index: u32,
 }
 
@@ -109,34 +109,34 @@ pub(crate) struct Extractor<'i> {
     pub(crate) plans: Vec<Plan>,
     /// By module and function.
     pub(crate) plan_of: Vec<Vec<u32>>,
-    /// Plan of the innermost function.
+    /// The plan of the innermost function.
     pub(crate) current: usize,
     pub(crate) frames: Vec<Active>,
-    /// Acts of calls, by call and callee.
+    /// Event sites of calls, by call and callee.
     pub(crate) calls: NumberMap<u64, (u32, u32)>,
     pub(crate) sink: Sink,
     pub(crate) arguments: Column<u64>,
     pub(crate) threads: Vec<Thread>,
     pub(crate) thread: usize,
     pub(crate) stack: u64,
-    /// Stacks that streams were spawned from.
+    /// The stacks that streams were spawned from.
     pub(crate) spawns: NumberMap<u32, Vec<u32>>,
     pub(crate) untyped: NumberMap<u32, u64>,
     pub(crate) notes: Vec<String>,
     pub(crate) instructions: u64,
-    /// Acts by which C++ gives memory back.
+    /// Event sites of C++'s deallocation operators.
     pub(crate) deletes: Vec<u32>,
-    /// Events that allocated an object: what they say is known at the end.
+    /// Allocation events; their keys are set at the end of the run.
     pub(crate) allocations: Vec<u32>,
-    /// What is another value in every run.
+    /// Taint tracking of fleeting values, which differ in every run.
     pub(crate) fleeting: Fleeting,
-    /// Acts whose value, or some of whose arguments, are fleeting: by act and what they are made of.
+    /// Event sites with a fleeting value or argument, by original site and the values' parts.
     pub(crate) fleeting_acts: NumberMap<u64, u32>,
     pub(crate) start: std::time::Instant,
-    /// Events of calls that are marked, and of the one under way: its first event and its depth.
+    /// Event ranges of marked calls, and the current marked call: its first event and its depth.
     meant: Vec<Range<usize>>,
     marked: Option<(usize, u32)>,
-    /// Entries into functions in this stream.
+    /// The number of function entries in this stream so far.
     entries: u64,
     pub(crate) trouble: Option<Error>,
 }
@@ -144,7 +144,7 @@ pub(crate) struct Extractor<'i> {
 impl<'i> Extractor<'i> {
     fn new(image: &'i Image, options: &Options) -> Extractor<'i> {
         let mut book = Book::new(image);
-        // Whatever runs while no function does.
+        // The plan that is current while no function is active.
         let outside = Plan { method: OUTSIDE, ..Plan::default() };
         book.objects.all.reserve(1 << 10);
         Extractor {
@@ -223,7 +223,7 @@ impl<'i> Extractor<'i> {
         number
     }
 
-    /// Only the outer `depth` functions are still running.
+    /// Pops frames until `depth` are left.
     pub(crate) fn leave(&mut self, depth: usize) {
         while self.frames.len() > depth {
             if let Some(frame) = self.frames.pop()
@@ -239,7 +239,7 @@ impl<'i> Extractor<'i> {
         self.current = self.frames.last().map_or(0, |f| f.plan as usize);
     }
 
-    /// A call begins: whether its events are to be marked.
+    /// Begins marking events if the call that was just entered is a marked one.
     fn open_meant(&mut self, view: &View<'_>) {
         let stream = self.threads[self.thread].stream;
         let is_meant =
@@ -249,7 +249,7 @@ impl<'i> Extractor<'i> {
         }
     }
 
-    /// Only the outer `depth` functions are still running.
+    /// Ends marking if the call that is marked is not among the outer `depth` ones.
     fn close_meant(&mut self, depth: u32) {
         if let Some((first, of)) = self.marked
             && of > depth
@@ -259,7 +259,7 @@ impl<'i> Extractor<'i> {
         }
     }
 
-    /// The object at an address of memory.
+    /// The object at an address, created if there is none.
     pub(crate) fn object(&mut self, base: u64, ty: u32) -> u32 {
         match self.book.objects.at(base, ty) {
             Some(known) => known,
@@ -267,7 +267,7 @@ impl<'i> Extractor<'i> {
         }
     }
 
-    /// What is kept of a value, and what it says.
+    /// Represents a value: returns the number stored in the event's row and the one that enters its key.
     #[inline]
     pub(crate) fn represent(&mut self, take: Take, raw: u64, address: u64, view: &View<'_>) -> (u64, u64) {
         match take {
@@ -327,7 +327,7 @@ impl<'i> Extractor<'i> {
         for (event, row) in
             self.allocations.into_iter().map(|e| (e as usize, Row::from(rows.get(e as usize))))
         {
-            // An allocation says what was allocated; if nobody knows, how much.
+            // The key of an allocation contains the object's type; if the type is unknown, the size.
             let key = match objects[row.target as usize].ty {
                 0 if matches!(acts[row.act as usize].shape, Shape::Fleeting(_)) => {
                     mix(act_hash(Kind::Init, 0, 0), values::FLEETING)
@@ -360,7 +360,7 @@ impl<'i> Extractor<'i> {
 }
 
 impl Observer for Extractor<'_> {
-    // What is neither access nor call means nothing.
+    // Instructions other than accesses and calls are not observed.
     const ALL_STEPS: bool = false;
 
     #[inline]

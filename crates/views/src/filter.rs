@@ -1,4 +1,4 @@
-//! Which differences matter to whoever asks.
+//! Selects the differences that are relevant to a question.
 
 use crate::compare::{Comparison, Sequence};
 use crate::fleeting::decisions::{Decision, around};
@@ -6,12 +6,12 @@ use crate::trace::{Kind, NONE, Trace};
 use std::collections::HashSet;
 use std::str::FromStr;
 
-/// A sort of events.
+/// A class of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// Everything in a function.
+    /// All events in a function.
     Function(String),
-    /// Everything in a source file, named by the end of its path.
+    /// All events in a source file, given by a suffix of its path.
     File(String),
     /// A field or global variable: `n`, `list.n`, `counter`.
     Variable(String),
@@ -38,7 +38,7 @@ impl FromStr for Which {
 }
 
 impl Which {
-    /// Whether an event is of this sort.
+    /// Whether an event is in this class.
     #[must_use]
     pub fn matches(&self, trace: &Trace, event: usize) -> bool {
         let row = trace.row(event);
@@ -63,7 +63,7 @@ impl Which {
     }
 }
 
-/// The events of a sequence that have no partner: of the left, of the right run.
+/// The events of a sequence without a partner: in the left and in the right run.
 pub fn alone<'c>(
     comparison: &'c Comparison,
     sequence: &'c Sequence,
@@ -75,17 +75,17 @@ pub fn alone<'c>(
     )
 }
 
-/// Which events count: those of calls that differ as they should never do.
+/// Selects events. Events of calls whose change was intended are never selected.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Not these.
+    /// Events to exclude.
     pub ignore: Vec<Which>,
-    /// Only these, if there are any.
+    /// If not empty, only these events are selected.
     pub only: Vec<Which>,
 }
 
 impl Choice {
-    /// Whether an event counts.
+    /// Whether an event is selected.
     #[must_use]
     pub fn takes(&self, trace: &Trace, event: usize) -> bool {
         let any = |of: &[Which]| of.iter().any(|w| w.matches(trace, event));
@@ -93,7 +93,7 @@ impl Choice {
     }
 }
 
-/// Sequences in which something counts, in order.
+/// The sequences with at least one selected event, in order.
 #[must_use]
 pub fn relevant(comparison: &Comparison, left: &Trace, right: &Trace, choice: &Choice) -> Vec<usize> {
     let keep = |s: &&Sequence| {
@@ -106,7 +106,7 @@ pub fn relevant(comparison: &Comparison, left: &Trace, right: &Trace, choice: &C
     comparison.sequences.iter().enumerate().filter(|(_, s)| keep(s)).map(|(n, _)| n).collect()
 }
 
-/// How many sequences differ only in calls that differ as they should.
+/// The number of sequences that differ only in calls whose change was intended.
 #[must_use]
 pub fn meant(comparison: &Comparison, left: &Trace, right: &Trace) -> usize {
     let is_meant = |s: &&Sequence| {
@@ -116,8 +116,8 @@ pub fn meant(comparison: &Comparison, left: &Trace, right: &Trace) -> usize {
     comparison.sequences.iter().filter(is_meant).count()
 }
 
-/// What of all that is other in every run made the runs part at a sequence, as
-/// [`crate::fleeting::words`] tells; 0 if nothing of it did.
+/// Which kinds of fleeting values made the runs diverge at a sequence, as bits for
+/// [`crate::fleeting::words`]; 0 if none did.
 #[must_use]
 pub fn depends_on(comparison: &Comparison, left: &Trace, right: &Trace, number: usize) -> u8 {
     let sequence = &comparison.sequences[number];
@@ -130,10 +130,10 @@ pub fn depends_on(comparison: &Comparison, left: &Trace, right: &Trace, number: 
         | of_side(right, sequence.right.start, r.next(), &has_right)
 }
 
-/// The same of one run: where the sequence begins in it, and with which event.
+/// The same for one run: from the start of the sequence in it and the first event without a partner.
 fn of_side(trace: &Trace, start: usize, first: Option<usize>, has_partner: &dyn Fn(usize) -> bool) -> u8 {
     let at = first.unwrap_or(start);
-    // The runs parted right behind the decision, or at it, before: here nothing is in order.
+    // The runs diverged at the decision: its first event is in the sequence, or has no partner in order.
     let parted = |d: &Decision| {
         let event = d.first as usize;
         (start..=at).contains(&event) || !has_partner(event)
@@ -142,7 +142,7 @@ fn of_side(trace: &Trace, start: usize, first: Option<usize>, has_partner: &dyn 
     decided | first.map_or(0, |e| trace.says_fleeting(e))
 }
 
-/// The sequences from the end of the run backwards, beginning with the thread that failed.
+/// The sequences in reverse order, with those of the failed thread first.
 #[must_use]
 pub fn backwards(comparison: &Comparison, right: &Trace, shown: &[usize]) -> Vec<usize> {
     let failed = |pair: usize| {
@@ -159,9 +159,9 @@ pub fn backwards(comparison: &Comparison, right: &Trace, shown: &[usize]) -> Vec
     out
 }
 
-/// The earliest sequence in which a value differs, of those given: something was
-/// written, called, returned or allocated differently, or the same was read with
-/// another value. That only one run reads something is no such thing by itself.
+/// The earliest of the given sequences in which a value differs: something was written, called, returned or
+/// allocated differently, or the same location was read with another value. A read in only one run does not
+/// count by itself.
 #[must_use]
 pub fn first(comparison: &Comparison, left: &Trace, right: &Trace, shown: &[usize]) -> Option<usize> {
     let differs = |n: &&usize| {

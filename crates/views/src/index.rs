@@ -1,9 +1,9 @@
-//! The events of each view of a type, in order.
+//! The events of each view of a view type, in order.
 //!
-//! Events are indexed chunk by chunk, two bytes an event: a view's events of one
-//! chunk stand together, and for each view the chunks are known in which it has
-//! any. So an index is made in one pass, may lie on disk, and both a whole view
-//! and the neighbourhood of an event in it are found without a search.
+//! Events are indexed chunk by chunk, with two bytes per event: the events of a view within one chunk are
+//! contiguous, and each view has a list of the chunks with its events. So an index is built in one pass and
+//! may be stored on disk; both a whole view and the neighbourhood of an event in it are found without
+//! scanning.
 
 use crate::column::{CHUNK, Column};
 use crate::kinds::ViewType;
@@ -12,9 +12,9 @@ use crate::trace::{NONE, Trace};
 use std::io;
 
 struct Part {
-    /// Views in the order in which they come up.
+    /// For each view with events in this chunk, their range in `order`, relative to `offset`.
     views: NumberMap<u32, (u32, u32)>,
-    /// Start in `order`.
+    /// The chunk's start in `order`.
     offset: usize,
 }
 
@@ -22,9 +22,9 @@ struct Part {
 pub struct Index {
     parts: Vec<Part>,
     order: Column<u16>,
-    /// Chunks and number of events of each view.
+    /// For each view, its chunks and its number of events.
     of: NumberMap<u32, (Vec<u32>, u64)>,
-    /// In the order of their first events.
+    /// The views, in the order of their first events.
     views: Vec<u32>,
 }
 
@@ -32,7 +32,7 @@ impl Index {
     /// Indexes a trace.
     ///
     /// # Errors
-    /// If there is no room on disk.
+    /// If writing to disk fails.
     pub fn new(trace: &Trace, kind: &ViewType) -> io::Result<Index> {
         let mut index = Index {
             parts: Vec::new(),
@@ -46,7 +46,7 @@ impl Index {
             let n = CHUNK.min(trace.len() - first);
             let mut seen: Vec<u32> = Vec::new();
             let mut views: NumberMap<u32, (u32, u32)> = NumberMap::default();
-            // Neighbours are often of one view.
+            // Consecutive events often belong to one view: cache the last lookup.
             let mut last: Option<(u32, u32)> = None;
             for (i, name) in names.iter_mut().enumerate().take(n) {
                 *name = (kind.naming)(trace, trace.row(first + i)).unwrap_or(NONE);
@@ -95,26 +95,26 @@ impl Index {
         Ok(index)
     }
 
-    /// Views that have events, in the order of their first ones.
+    /// The views with events, in the order of their first ones.
     #[must_use]
     pub fn views(&self) -> &[u32] {
         &self.views
     }
 
-    /// How many events a view has.
+    /// The number of events of a view.
     #[must_use]
     pub fn len_of(&self, view: u32) -> u64 {
         self.of.get(&view).map_or(0, |v| v.1)
     }
 
-    /// Bytes in memory.
+    /// The size in memory, in bytes.
     #[must_use]
     pub fn resident(&self) -> u64 {
         let parts: usize = self.parts.iter().map(|p| p.views.capacity() * 16).sum();
         self.order.resident() + parts as u64 + (self.of.len() * 48) as u64
     }
 
-    /// A view's events in one chunk.
+    /// The events of a view in one chunk.
     fn run(&self, view: u32, chunk: u32) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + '_ {
         let part = &self.parts[chunk as usize];
         let (from, to) = part.views.get(&view).copied().unwrap_or((0, 0));
@@ -128,8 +128,7 @@ impl Index {
         chunks.iter().flat_map(move |chunk| self.run(view, *chunk))
     }
 
-    /// Up to `reach` events of a view before `event` and as many from it on, in
-    /// order.
+    /// Up to `reach` events of a view before `event` and as many from it on, in order.
     pub fn around(&self, view: u32, event: u32, reach: usize, out: &mut Vec<u32>) {
         out.clear();
         let Some((chunks, _)) = self.of.get(&view) else { return };
@@ -137,7 +136,7 @@ impl Index {
         let at = chunks.partition_point(|c| *c < here);
         let inside = chunks.get(at).filter(|c| **c == here).map_or(0, |c| self.before(view, *c, event));
         let first = |chunk: u32| self.parts[chunk as usize].views.get(&view).copied().unwrap_or((0, 0));
-        // The chunk of the event up to it, then whole chunks before.
+        // The part of the event's chunk before it, then whole earlier chunks.
         let mut pieces = vec![];
         if inside > 0 {
             pieces.push((here, inside));
@@ -165,7 +164,7 @@ impl Index {
         }
     }
 
-    /// How many events of a view in a chunk come before an event.
+    /// The number of events of a view in a chunk that precede an event.
     fn before(&self, view: u32, chunk: u32, event: u32) -> u32 {
         let part = &self.parts[chunk as usize];
         let (from, to) = part.views.get(&view).copied().unwrap_or((0, 0));
@@ -198,7 +197,7 @@ mod tests {
     use crate::testing;
     use proptest::prelude::*;
 
-    /// By looking at every event.
+    /// The events of a view, by scanning all events.
     fn listed(trace: &Trace, kind: &ViewType, view: u32) -> Vec<u32> {
         (0..trace.len())
             .filter(|e| (kind.naming)(trace, trace.row(*e)) == Some(view))

@@ -1,11 +1,9 @@
-//! View types: by what events are gathered, and which views of two runs
-//! correspond.
+//! View types: how events are grouped, and which views of two runs correspond.
 //!
-//! A view type is a *naming* function, which says to which view an event belongs,
-//! and a *correlation* function, which gives a view's labels, the best first:
-//! views of two runs correspond if they share a label. Everything else (index,
-//! listing, differencing, the command line) follows from these. [`FILE`] is the
-//! example of how little a further one takes.
+//! A view type is a *naming* function, which maps an event to its view, and a *correlation* function, which
+//! returns a view's labels in order of preference: views of two runs correspond if they share a label.
+//! Everything else (index, listing, differencing, the command line) follows from these. [`FILE`] shows how
+//! little a further view type needs.
 
 use crate::names::{NumberMap, mix};
 use crate::trace::{NONE, Row, Trace};
@@ -13,13 +11,13 @@ use crate::trace::{NONE, Row, Trace};
 /// See the module's documentation.
 #[derive(Clone, Copy)]
 pub struct ViewType {
-    /// One word.
+    /// Its name, a single word.
     pub name: &'static str,
-    /// The view an event belongs to, if any: a number.
+    /// The view that an event belongs to, if any, as a number.
     pub naming: fn(&Trace, Row) -> Option<u32>,
-    /// What a view is called.
+    /// The title of a view.
     pub title: fn(&Trace, u32) -> String,
-    /// Labels by which it corresponds to views of another run.
+    /// Labels by which a view corresponds to views of another run.
     pub correlation: fn(&Trace, u32) -> [u64; 2],
 }
 
@@ -42,7 +40,7 @@ pub const TARGET: ViewType = ViewType {
     correlation: object_labels,
 };
 
-/// Events made while a function worked on an object.
+/// Events made while a function worked on an object: the object is its first pointer to a record.
 pub const ACTIVE: ViewType = ViewType {
     name: "active",
     naming: |_, row| (row.active != NONE).then_some(row.active),
@@ -56,7 +54,7 @@ pub const FILE: ViewType = ViewType {
     naming: |trace, row| Some(trace.acts[row.act as usize].file).filter(|file| *file != 0),
     title: |trace, view| trace.names.text(view).to_owned(),
     correlation: |trace, view| {
-        // Versions lie in different directories.
+        // Versions are in different directories.
         let path = trace.names.text(view);
         let mut tail = path.rsplit('/').take(2);
         let (file, directory) = (tail.next().unwrap_or(path), tail.next().unwrap_or(""));
@@ -65,14 +63,14 @@ pub const FILE: ViewType = ViewType {
     },
 };
 
-/// All but threads, which need no index: their events follow each other.
+/// All view types but threads, which need no index: a thread's events are contiguous.
 pub const ALL: [ViewType; 4] = [METHOD, TARGET, ACTIVE, FILE];
 
-/// Those through which moved events are looked for.
+/// The view types used to find moved events.
 pub const SECONDARY: [ViewType; 3] = [TARGET, ACTIVE, METHOD];
 
-/// By name for variables; else by what was first written to it, or by how many of
-/// its type came before.
+/// The labels of an object: a variable's name; else the first values written to it, or its number among the
+/// objects of its type.
 fn object_labels(trace: &Trace, view: u32) -> [u64; 2] {
     let Some(object) = trace.objects.get(view as usize) else { return [0, 0] };
     let ty = trace.names.hash(object.ty);
@@ -83,8 +81,8 @@ fn object_labels(trace: &Trace, view: u32) -> [u64; 2] {
     [mix(ty, object.birth), mix(ty, u64::from(object.number))]
 }
 
-/// For each view of the left run the view of the right run that corresponds. Of
-/// views with the same label the first goes with the first, and so on.
+/// For each view of the left run the corresponding view of the right run. Views with the same label are
+/// paired in order.
 #[must_use]
 pub fn correlate(
     kind: &ViewType,

@@ -1,19 +1,17 @@
-//! Longest common subsequences of keys: the whole problem in linear space, and
-//! small windows quickly.
+//! Longest common subsequences of keys: an exact algorithm in linear space for whole runs, and a fast one for
+//! small windows.
 //!
-//! Both keep a row of the table of lengths as bits: going along a row, the length
-//! grows by one or stays, and one addition makes the next row of 64 columns at a
-//! time (Crochemore, Iliopoulos, Pinzon and Reid; Hyyrö). A bit is 0 where the
-//! length grows.
+//! Both represent a row of the dynamic-programming table as bits: from one column to the next the length
+//! grows by one or stays the same, and a single addition computes the next row for 64 columns (Crochemore,
+//! Iliopoulos, Pinzon and Reid; Hyyrö). A bit is 0 where the length grows.
 
 use crate::names::NumberMap;
 
-/// Pairs of indices of a longest common subsequence, ascending. Counts the cells
-/// of the table in `compared`.
+/// Pairs of indices of a longest common subsequence, ascending. Adds the number of computed table cells to
+/// `compared`.
 ///
-/// Hirschberg's method: the table is computed row by row from both ends, to the
-/// middle; where the sums are best, the problem falls into two. Quadratic time,
-/// linear space.
+/// Hirschberg's algorithm: the table is computed row by row from both ends to the middle; the column with the
+/// best sum splits the problem in two. Quadratic time, linear space.
 #[must_use]
 pub fn longest(a: &[u64], b: &[u64], compared: &mut u64) -> Vec<(usize, usize)> {
     let mut symbols: NumberMap<u64, u32> = NumberMap::default();
@@ -25,7 +23,7 @@ pub fn longest(a: &[u64], b: &[u64], compared: &mut u64) -> Vec<(usize, usize)> 
     let b: Vec<u32> = b.iter().map(&mut number).collect();
     let mut lengths = Lengths { masks: vec![0; symbols.len()], carries: Vec::new() };
     let mut out = Vec::new();
-    // An explicit stack, so that long runs cannot exhaust the real one.
+    // An explicit stack: deep recursion on long runs could overflow the call stack.
     let mut todo = vec![(0, a.len(), 0, b.len())];
     while let Some((mut a0, mut a1, mut b0, mut b1)) = todo.pop() {
         while a0 < a1 && b0 < b1 && same(a[a0], b[b0], compared) {
@@ -65,15 +63,14 @@ fn same(a: u32, b: u32, compared: &mut u64) -> bool {
 }
 
 struct Lengths {
-    /// For each symbol, at which of 64 columns it stands.
+    /// For each symbol, the columns among the current 64 that have it.
     masks: Vec<u64>,
-    /// For each row, what it carries from these columns into the next ones.
+    /// For each row, the carry from the previous 64 columns.
     carries: Vec<bool>,
 }
 
 impl Lengths {
-    /// The last row of the table: for each beginning of `b`, how much it shares
-    /// with all of `a`.
+    /// The last row of the table: for each prefix of `b`, the length of its LCS with all of `a`.
     fn row<'k>(
         &mut self,
         a: impl ExactSizeIterator<Item = &'k u32> + Clone,
@@ -103,7 +100,7 @@ impl Lengths {
     }
 }
 
-/// The next row of 64 columns, and what it carries on.
+/// Computes the next row of 64 columns, and its carry.
 #[inline]
 fn next(row: u64, mask: u64, carry: bool) -> (u64, bool) {
     let (sum, one) = row.overflowing_add(row & mask);
@@ -111,23 +108,23 @@ fn next(row: u64, mask: u64, carry: bool) -> (u64, bool) {
     (sum | row & !mask, one | two)
 }
 
-/// Compares windows of up to a few hundred keys, one after the other.
+/// Compares windows of up to a few hundred keys, one pair after another; buffers are reused.
 #[derive(Debug, Default)]
 pub struct Windows {
-    /// Keys of the second window by open addressing: key, time of use, symbol.
+    /// Keys of the second window by open addressing: key, number of the comparison, symbol.
     slots: Vec<(u64, u32, u32)>,
     time: u32,
-    /// For each symbol, at which columns it stands.
+    /// For each symbol, the columns that have it.
     masks: Vec<u64>,
-    /// Rows of the table, and the indices and symbols they belong to.
+    /// Rows of the table, and their indices and symbols.
     rows: Vec<u64>,
     present: Vec<(u32, u32)>,
     pairs: Vec<(usize, usize)>,
 }
 
 impl Windows {
-    /// Pairs of indices of a longest common subsequence, ascending; the earliest
-    /// are preferred. Counts the cells of the table in `compared`.
+    /// Pairs of indices of a longest common subsequence, ascending; early pairs are preferred. Adds the
+    /// number of computed table cells to `compared`.
     pub fn common(&mut self, a: &[u64], b: &[u64], compared: &mut u64) -> &[(usize, usize)] {
         self.pairs.clear();
         let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
@@ -138,7 +135,7 @@ impl Windows {
             return &self.pairs;
         }
         *compared += (a.len() * b.len()) as u64;
-        // From the end to the beginning, so that the way back begins at the beginning.
+        // The table is filled from the end, so that the traceback starts at the beginning.
         let words = b.len().div_ceil(64);
         self.enter(b, words);
         self.rows.clear();
@@ -171,13 +168,13 @@ impl Windows {
         &self.pairs
     }
 
-    /// What was found last.
+    /// The result of the last comparison.
     #[must_use]
     pub fn pairs(&self) -> &[(usize, usize)] {
         &self.pairs
     }
 
-    /// Notes at which columns each key of `b` stands, counted from the end.
+    /// Records the columns of each key of `b`, counted from the end.
     fn enter(&mut self, b: &[u64], words: usize) {
         let size = (2 * b.len()).next_power_of_two().max(128);
         self.time = self.time.wrapping_add(1);
@@ -198,7 +195,7 @@ impl Windows {
         }
     }
 
-    /// The slot that holds a key, or the free one where it belongs.
+    /// The slot of a key, or the free slot for it.
     #[inline]
     fn slot(&self, key: u64) -> usize {
         let last = self.slots.len() - 1;
@@ -221,7 +218,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The length, by the textbook's recursion.
+    /// The length, by the textbook recursion.
     fn length(a: &[u64], b: &[u64]) -> usize {
         match (a, b) {
             ([x, a @ ..], [y, b @ ..]) if x == y => 1 + length(a, b),
@@ -230,7 +227,7 @@ mod tests {
         }
     }
 
-    /// The length, by the textbook's table.
+    /// The length, by the textbook table.
     fn by_table(a: &[u64], b: &[u64]) -> usize {
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
         for i in 0..a.len() {

@@ -1,24 +1,22 @@
-//! What is left over when two threads stand side by side, by the views it belongs
-//! to.
+//! Unmatched events of two aligned threads, grouped by view.
 //!
-//! An event can have moved only if the other run has one left over that says the
-//! same; most of what differs has no such counterpart and need not be looked at.
-//! The others, the *candidates*, are listed view by view, each with the number of
-//! similar events that come before it in its view: its *mark*. Marks of
-//! corresponding views can be compared, whatever else stands between them.
+//! An event can have moved only if the other run has an unmatched event with an equal key; most differences
+//! have no such counterpart and are not considered. The remaining events, the *candidates*, are listed by
+//! view, each with its *mark*: the number of similar events that precede it in its view. Marks of
+//! corresponding views are comparable, whatever other events are between them.
 
 use crate::kinds::ViewType;
 use crate::names::mix;
 use crate::trace::{NONE, Row, Trace};
 use std::ops::Range;
 
-/// Which keys occur among some events: a set that may hold a few more.
+/// The set of keys of some events, as a Bloom filter with one hash function.
 pub struct Said {
     bits: Vec<u64>,
 }
 
 impl Said {
-    /// What the events of a range say that have no partner.
+    /// The keys of the events of a range without a partner.
     #[must_use]
     pub fn by(trace: &Trace, range: Range<usize>, partners: &[u32]) -> Said {
         let alone = partners[range.clone()].iter().filter(|p| **p == NONE).count();
@@ -35,7 +33,7 @@ impl Said {
         mix(key, 5) as usize & (64 * self.bits.len() - 1)
     }
 
-    /// Whether a key occurs; it may say so of a few that do not.
+    /// Whether a key may be in the set; there are false positives.
     #[must_use]
     pub fn contains(&self, key: u64) -> bool {
         let at = self.place(key);
@@ -43,10 +41,10 @@ impl Said {
     }
 }
 
-/// How often events of each view had a partner so far.
+/// The number of matched events of each view so far.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// One more than that; 0 for views that have not come up.
+    /// That number plus one; 0 for views that have not occurred.
     counts: Vec<u32>,
 }
 
@@ -61,34 +59,34 @@ impl Tally {
         count
     }
 
-    /// Views that have come up.
+    /// The views that have occurred.
     pub fn views(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.counts).filter(|(_, count)| **count > 0).map(|(view, _)| view)
     }
 }
 
-/// A candidate as it stands in a view.
+/// A candidate in a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     /// The event.
     pub event: u32,
-    /// Similar events before it in the view.
+    /// The number of similar events before it in the view.
     pub mark: u32,
 }
 
-/// Candidates by view, for one type of views.
+/// Candidates by view, for one view type.
 #[derive(Debug, Default)]
 pub struct ByView {
-    /// Where each view's entries begin; one more than there are views.
+    /// The start of each view's entries, with an end marker.
     starts: Vec<u32>,
-    /// View by view, in order.
+    /// The entries, view by view, in order.
     entries: Vec<Entry>,
-    /// For each candidate, which view and entry it is; [`NONE`] if it has no view.
+    /// For each candidate, its view and entry; [`NONE`] if it belongs to no view.
     pub place: Vec<(u32, u32)>,
 }
 
 impl ByView {
-    /// A view's entries: range of indices.
+    /// The index range of a view's entries.
     #[must_use]
     pub fn range(&self, view: u32) -> Range<usize> {
         let view = view as usize;
@@ -104,7 +102,7 @@ impl ByView {
         &self.entries
     }
 
-    /// From views and entries of candidates in the order of events.
+    /// Builds the lists from the views and entries of candidates in the order of events.
     fn new(listed: &[(u32, Entry)]) -> ByView {
         let views = listed.iter().filter(|l| l.0 != NONE).map(|l| l.0 as usize + 1).max().unwrap_or(0);
         let mut starts = vec![0u32; views + 1];
@@ -132,18 +130,18 @@ impl ByView {
     }
 }
 
-/// Candidates of a range of one run.
+/// The candidates of a range of one run.
 #[derive(Debug, Default)]
 pub struct Leftovers {
     /// Events, ascending.
     pub events: Vec<u32>,
-    /// For each type of views.
+    /// The candidates by view, for each view type.
     pub by_view: Vec<ByView>,
 }
 
 impl Leftovers {
-    /// Gathers them. `other` is what the other run's leftovers say; `tallies`
-    /// goes on from range to range.
+    /// Collects the candidates of a range. `other` has the keys of the other run's unmatched events;
+    /// `tallies` is carried over from range to range.
     #[must_use]
     pub fn gather(
         trace: &Trace,
@@ -179,7 +177,7 @@ impl Leftovers {
         Leftovers { events, by_view: listed.iter().map(|l| ByView::new(l)).collect() }
     }
 
-    /// Bytes in memory.
+    /// The size in memory, in bytes.
     #[must_use]
     pub fn resident(&self) -> u64 {
         let of = |v: &ByView| 4 * v.starts.len() + 8 * v.entries.len() + 8 * v.place.len();

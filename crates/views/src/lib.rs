@@ -1,43 +1,39 @@
-//! Semantic views of recorded runs, and what differs between two of them.
+//! Semantic views of recorded runs, and the differences between two runs.
 //!
-//! A replay shows every executed instruction; two versions of a program hardly
-//! share any. What they do share is what instructions *mean*: that a function was
-//! called with these arguments, that a field of an object became 3. This crate
-//! takes such events out of a replay, gathers them in views, and compares runs by
-//! them, so that runs of different versions, and of different inputs, can be laid
-//! side by side. After Hoffman, Eugster and Jagannathan, *Semantics-Aware Trace
-//! Analysis*; `docs/views.md` says what an event is in a C program.
+//! A replay shows every executed instruction; two versions of a program share hardly any instruction. They do
+//! share the *meaning* of instructions: a call of a function with certain arguments, a field of an object
+//! that becomes 3. This crate extracts such events from a replay, groups them into views, and compares runs
+//! by them, so that runs of different versions, or of different inputs, can be aligned. After Hoffman,
+//! Eugster and Jagannathan, *Semantics-Aware Trace Analysis*; `docs/views.md` defines the events of a C
+//! program.
 //!
 //! # What lives here
-//! * [`extract`], [`plan`], [`book`]: events from a replay; what an instruction means
-//!   is found out once for each function. Beside it, each in a file of its own: loads and
-//!   stores, calls and returns, and the thread that keeps what was found;
-//! * [`objects`], [`values`], [`types`]: which object, which value, in
-//!   terms that mean the same in another run: never an address;
-//! * [`own`]: names that a run has of its own, by their role;
-//! * [`fleeting`]: which values are other ones in every run, followed through the replay;
-//! * [`trace`], [`column`], [`names`]: the events of a run, 28 bytes each, on disk where
-//!   memory does not suffice;
-//! * [`signatures`]: calls of functions that have other parameters in another version;
-//! * [`kinds`], [`index`]: types of views, and the events of each view;
-//! * [`align`], [`leftover`], [`moves`], [`lcs`], [`compare`]: similar events of two runs, and the
-//!   sequences of differences between them;
-//! * [`filter`], [`cause`]: which differences matter: to somebody who says so, and to a
-//!   test that fails;
-//! * [`told`], [`page`]: all this in words.
+//! * [`extract`], [`plan`], [`book`]: extract events from a replay; the meaning of instructions is computed
+//!   once per function. Private modules handle loads and stores, calls and returns, and the thread that
+//!   stores the events;
+//! * [`objects`], [`values`], [`types`]: identify objects and represent values in terms that mean the same in
+//!   another run: never an address;
+//! * [`own`]: replaces names that are specific to a run by their role;
+//! * [`fleeting`]: tracks values that differ in every run through the replay;
+//! * [`trace`], [`column`], [`names`]: the events of a run, 28 bytes each, on disk if memory does not
+//!   suffice;
+//! * [`signatures`]: calls of functions whose parameters differ between versions;
+//! * [`kinds`], [`index`]: view types, and the events of each view;
+//! * [`align`], [`leftover`], [`moves`], [`lcs`], [`compare`]: similar events of two runs, and the sequences
+//!   of differences between them;
+//! * [`filter`], [`cause`]: select the relevant differences: by the user's choice, or by a failing test;
+//! * [`told`], [`page`]: summaries of all this as plain data.
 //!
 //! # What must not be known here
-//! Terminals, source texts, changes between versions, how runs are made. Nothing
-//! here compares addresses or instruction numbers of two runs.
+//! Terminals, source texts, changes between versions, how runs are made. No code in this crate compares
+//! addresses or instruction counts of two runs.
 //!
 //! # Speed
-//! The replay is the fast one with an observer of loads, stores and calls; memory
-//! for events is filled by a thread beside it. An event
-//! costs a lookup of its object, which mostly is the one of last time, and two
-//! appended rows. Comparing runs takes time and space linear in their events for a
-//! fixed window: where runs are equal it costs a comparison of two numbers, where
-//! they differ a window costs a few instructions a row. `cargo xtask bench views`
-//! measures.
+//! Extraction uses the fast replay loop with an observer of loads, stores and calls; a second thread stores
+//! the events. An event costs a lookup of its object, which is usually answered by a cache, and two appended
+//! rows. Comparing runs takes time and space linear in their events for a fixed window: one integer
+//! comparison per event where runs are equal, a few instructions per row of a window where they differ.
+//! `cargo xtask bench views` measures it.
 //!
 //! # Example
 //! ```no_run

@@ -1,11 +1,8 @@
-//! Events that stand elsewhere in the other run, found through the views they
-//! belong to.
+//! Finds moved events: events whose partner is at another position in the other run's thread.
 //!
-//! What two threads have in common in order is known by now. An event that is
-//! left over may have moved: then it stands in a corresponding view, among the
-//! same neighbours, however far away that is in the thread. Windows of
-//! corresponding views are compared around such events, and what they have in
-//! common is similar too.
+//! The threads are already aligned. An unmatched event may have moved: it is then in a corresponding view,
+//! among the same neighbours, at any distance in the thread. Windows of corresponding views around such
+//! events are compared, and the events they have in common are similar too.
 
 use crate::align::Matching;
 use crate::kinds::{SECONDARY, correlate};
@@ -15,28 +12,26 @@ use crate::names::NumberMap;
 use crate::trace::{NONE, Trace};
 use std::ops::Range;
 
-/// How often a window is looked through.
+/// The number of comparisons of one window.
 const ROUNDS: usize = 4;
 
-/// Differences that are looked through at a time, so that what is known of them
-/// stays small beside the events. What has moved farther is not recognised.
+/// The number of differences that are processed at a time, to bound the memory for candidates. Events that
+/// moved between blocks are not matched.
 const BLOCK: usize = 4 << 20;
 
-/// Pairs of ranges, in which what has moved is looked for.
+/// A pair of event ranges that is searched for moved events.
 type Block = (Range<usize>, Range<usize>);
 
-/// How what has moved is looked for.
+/// Parameters of the search for moved events.
 #[derive(Clone, Copy, Debug)]
 pub struct Reach {
-    /// How many events around a place are looked at.
+    /// The number of events around a position that are compared.
     pub window: usize,
-    /// Views also correspond if they have events at the same distance from
-    /// corresponding points.
+    /// Views also correspond if they have events at the same distance from corresponding positions.
     pub relaxed: bool,
 }
 
-/// Matches what has moved. `pairs` are the threads that correspond. Returns how many
-/// bytes that took.
+/// Matches moved events. `pairs` are the ranges of corresponding threads. Returns the memory used, in bytes.
 pub fn find(left: &Trace, right: &Trace, pairs: &[Block], reach: Reach, matching: &mut Matching) -> u64 {
     find_in(left, right, blocks(left, right, pairs, matching, BLOCK), reach, matching)
 }
@@ -68,7 +63,7 @@ fn find_in(left: &Trace, right: &Trace, blocks: Vec<Block>, reach: Reach, matchi
     most
 }
 
-/// The whole of both runs, if that is not too much; else piece by piece.
+/// The whole of both runs, if they have few differences; else several blocks.
 fn blocks(left: &Trace, right: &Trace, pairs: &[Block], matching: &Matching, most: usize) -> Vec<Block> {
     if matching.differences() <= 2 * most as u64 {
         return vec![(0..left.len(), 0..right.len())];
@@ -76,7 +71,7 @@ fn blocks(left: &Trace, right: &Trace, pairs: &[Block], matching: &Matching, mos
     let mut out = Vec::new();
     for (l, r) in pairs {
         let (mut from, mut alone) = ((l.start, r.start), 0);
-        // Where the last similar events end.
+        // The position after the last similar events.
         let mut last = from;
         for event in l.clone() {
             match matching.right_of[event] {
@@ -97,7 +92,7 @@ fn blocks(left: &Trace, right: &Trace, pairs: &[Block], matching: &Matching, mos
     out
 }
 
-/// Buffers of a comparison of windows.
+/// Buffers for the comparison of windows.
 #[derive(Default)]
 struct Search {
     windows: Windows,
@@ -119,21 +114,20 @@ struct Mover<'t> {
 
 impl Mover<'_> {
     fn run(&mut self, l: Range<usize>, r: Range<usize>, matching: &mut Matching) {
-        // For each view, the first entry that has not been looked through yet, and
-        // the one behind the last partner: with the view that corresponds, and with
-        // one at the same distance.
+        // For each view, the first entry not yet processed and the one after the last partner: for the
+        // corresponding view, and for the view at the same distance.
         let mut done: Vec<[NumberMap<u32, (u32, u32)>; 2]> =
             SECONDARY.iter().map(|_| Default::default()).collect();
         let mut anchor = (l.start, r.start);
         let mut from = l.start;
         for n in 0..self.a.events.len() {
             let event = self.a.events[n] as usize;
-            // The last event before it that has a partner in order: candidates have none.
+            // The last preceding event with a partner in order, so not a candidate.
             if let Some(similar) = last_similar(&matching.right_of, from..event, &self.a.events[..n]) {
                 anchor = (similar + 1, matching.right_of[similar] as usize + 1);
             }
             from = event + 1;
-            // Where it would stand if it had not moved.
+            // Its position if it had not moved.
             let there = (anchor.1 + (event - anchor.0)).min(r.end.saturating_sub(1)).max(r.start);
             for (k, kind) in SECONDARY.iter().enumerate() {
                 if matching.right_of[event] != NONE {
@@ -154,7 +148,7 @@ impl Mover<'_> {
                     let range = b.range(other);
                     let mut centre =
                         range.start + b.entries()[range.clone()].partition_point(|e| e.mark < mark);
-                    // Of many with one mark the earlier ones have their partners.
+                    // Several entries may have this mark; the earlier ones already have partners.
                     let behind = done[k][0].get(&view).map_or(0, |next| next.1 as usize);
                     if behind > centre
                         && b.entries().get(behind).is_some_and(|e| e.mark == mark)
@@ -181,9 +175,8 @@ impl Mover<'_> {
         }
     }
 
-    /// Compares the windows around an entry of the left run and around a place in a
-    /// view of the right. Returns the entries behind the window, and behind the last
-    /// partner found.
+    /// Compares the windows around an entry of the left run and around a position in a view of the right run.
+    /// Returns the entries after the window, and after the last partner found.
     fn explore(
         &mut self,
         kind: usize,
@@ -211,7 +204,7 @@ impl Mover<'_> {
             to.clear();
             to.extend(events.iter().map(|e| trace.key(*e as usize)));
         };
-        // Things that have changed places with each other take a round each.
+        // Events that swapped their order need one round each.
         for _ in 0..ROUNDS {
             a.retain(|e| matching.right_of[*e as usize] == NONE);
             b.retain(|e| matching.left_of[*e as usize] == NONE);
@@ -238,14 +231,14 @@ impl Mover<'_> {
     }
 }
 
-/// The last event of a range that has a partner and is no candidate.
+/// The last event of a range that has a partner and is not a candidate.
 fn last_similar(partners: &[u32], range: Range<usize>, candidates: &[u32]) -> Option<usize> {
     let is_candidate = |e: usize| candidates.last().is_some_and(|c| *c as usize == e);
     range.rev().find(|e| partners[*e] != NONE && !is_candidate(*e))
 }
 
-/// Entries of a view around one of them that have about its mark: up to `window`
-/// before it and from it on.
+/// Entries of a view around one of them, up to `window` before it and from it on, whose marks differ from its
+/// mark by at most `window`.
 fn around(list: &ByView, view: u32, at: usize, mark: u32, window: usize) -> Range<usize> {
     let range = list.range(view);
     let near = |e: &&Entry| e.mark.abs_diff(mark) as usize <= window;

@@ -1,13 +1,12 @@
-//! Texts, each kept once and known by a number; and the hashes that stand for
-//! what an event says.
+//! Interned texts, and the hashes that enter event keys.
 
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A map whose keys are numbers.
+/// A hash map with integer keys.
 pub type NumberMap<K, V> = FxHashMap<K, V>;
 
-/// Two numbers as one, such that the order matters.
+/// Combines two numbers into a hash; not commutative.
 #[inline]
 #[must_use]
 pub fn mix(a: u64, b: u64) -> u64 {
@@ -24,7 +23,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// A table in which 0 is the empty text.
+    /// A table in which number 0 is the empty text.
     #[must_use]
     pub fn new() -> Names {
         let mut names = Names::default();
@@ -32,7 +31,7 @@ impl Names {
         names
     }
 
-    /// The number of a text. Texts whose 64-bit hashes agree are taken for one.
+    /// Interns a text. Texts with equal 64-bit hashes are identified.
     pub fn intern(&mut self, text: &str) -> u32 {
         let hash = xxh3_64(text.as_bytes());
         if let Some(known) = self.known.get(&hash) {
@@ -41,7 +40,7 @@ impl Names {
         self.add(hash, text.into())
     }
 
-    /// The same for bytes that may be no text.
+    /// Interns bytes that may not be valid UTF-8.
     pub fn intern_bytes(&mut self, bytes: &[u8]) -> u32 {
         let hash = xxh3_64(bytes);
         if let Some(known) = self.known.get(&hash) {
@@ -50,7 +49,7 @@ impl Names {
         self.add(hash, String::from_utf8_lossy(bytes).into())
     }
 
-    /// The same, for a text that says what another one says.
+    /// Interns a text under the hash of another one: `shown` is displayed, `says` is compared.
     pub fn intern_as(&mut self, shown: &[u8], says: &[u8]) -> u32 {
         let hash = xxh3_64(says);
         if let Some(known) = self.known.get(&hash) {
@@ -73,25 +72,25 @@ impl Names {
         self.texts.get(number as usize).map_or("", |t| t)
     }
 
-    /// A hash of the text: the same in every run.
+    /// The hash of a text: the same in every run.
     #[must_use]
     pub fn hash(&self, number: u32) -> u64 {
         self.hashes.get(number as usize).copied().unwrap_or(0)
     }
 
-    /// The number of a text that is known already.
+    /// The number of a text, if it is interned.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<u32> {
         self.known.get(&xxh3_64(text.as_bytes())).copied()
     }
 
-    /// How many there are.
+    /// The number of texts.
     #[must_use]
     pub fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no texts.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()

@@ -1,26 +1,26 @@
-//! Which object an address belongs to, while a run is replayed.
+//! Maps addresses to objects during a replay.
 //!
-//! An object is what lies at an address that was accessed through a pointer to a
-//! type. It lives until its memory is given back: the heap block is freed, the
-//! frame is left. Afterwards the same address is another object.
+//! An object exists at an address that was accessed through a pointer to a type. It lives until its memory is
+//! released: the heap block is freed, or the frame is left. After that, the same address denotes another
+//! object.
 
 use crate::names::NumberMap;
 use crate::trace::{NONE, Object};
 use std::collections::BTreeMap;
 
-/// Slots for objects that were asked for lately: a power of two.
+/// Slots of the cache of recently accessed objects: a power of two.
 const LATELY: usize = 1 << 12;
 
 /// A heap block.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     len: u64,
-    /// The object that stands for the block as a whole, the newest that lies in it.
+    /// The object for the block as a whole, and the newest object in it.
     whole: u32,
     newest: u32,
 }
 
-/// What is known of an object while it lives.
+/// The lifetime data of an object.
 #[derive(Clone, Copy, Debug)]
 struct Life {
     base: u64,
@@ -32,18 +32,17 @@ struct Life {
 /// See the module's documentation.
 #[derive(Debug, Default)]
 pub struct Objects {
-    /// All objects that ever were.
+    /// All objects ever created.
     pub all: Vec<Object>,
     lives: Vec<Life>,
     at: NumberMap<u64, u32>,
-    /// Objects of known types that were asked for lately, by address.
+    /// A cache of recently accessed objects with known types, by address.
     lately: Vec<u32>,
     blocks: BTreeMap<u64, Block>,
 }
 
 impl Objects {
-    /// The object at an address, if there is one. That it was accessed as a `ty`
-    /// says what it is, if nobody said so before.
+    /// The object at an address, if there is one. An access as a `ty` sets its type if it had none.
     #[inline]
     pub fn at(&mut self, base: u64, ty: u32) -> Option<u32> {
         let slot = (base ^ base >> 12) as usize >> 3 & (LATELY - 1);
@@ -66,22 +65,21 @@ impl Objects {
         Some(known)
     }
 
-    /// Whether the object is still there, at this address.
+    /// Whether the object is alive and at this address.
     #[inline]
     #[must_use]
     pub fn is_at(&self, object: u32, base: u64) -> bool {
         self.lives.get(object as usize).is_some_and(|l| l.alive && l.base == base)
     }
 
-    /// Whether the object is still there.
+    /// Whether the object is alive.
     #[inline]
     #[must_use]
     pub fn is_alive(&self, object: u32) -> bool {
         self.lives.get(object as usize).is_some_and(|l| l.alive)
     }
 
-    /// A new object. `frame` is the list of the frame the address lies in, if it
-    /// lies in one.
+    /// Creates an object. `frame` is the object list of the frame that contains the address, if any does.
     pub fn make(&mut self, base: u64, ty: u32, frame: Option<&mut u32>) -> u32 {
         let number = self.add(base, ty);
         match frame {
@@ -105,7 +103,7 @@ impl Objects {
         number
     }
 
-    /// An object that has a name of its own and never dies.
+    /// A named object with static lifetime.
     pub fn named(&mut self, base: u64, ty: u32, name: u32) -> u32 {
         let known = self.at.get(&base).copied();
         let number = known.unwrap_or_else(|| self.add(base, ty));
@@ -121,10 +119,10 @@ impl Objects {
         number
     }
 
-    /// A block was allocated: its object.
+    /// Creates the object of an allocated block.
     pub fn allocated(&mut self, base: u64, len: u64, born: u32, ty: u32) -> u32 {
         self.freed(base);
-        // What lay there and was never seen to be freed is gone as well.
+        // An object at this address whose deallocation was not seen is dead as well.
         if let Some(stale) = self.at.remove(&base) {
             self.lives[stale as usize].alive = false;
         }
@@ -134,15 +132,14 @@ impl Objects {
         number
     }
 
-    /// A block was given back.
+    /// Ends the objects of a freed block.
     pub fn freed(&mut self, base: u64) {
         if let Some(block) = self.blocks.remove(&base) {
             self.end(block.newest);
         }
     }
 
-    /// A block has grown or shrunk, and maybe moved; its objects stay what they
-    /// were. None if the block is not known.
+    /// Resizes a block, possibly moving it; its objects keep their identity. `None` if the block is unknown.
     pub fn moved(&mut self, from: u64, to: u64, len: u64) -> Option<u32> {
         let block = self.blocks.remove(&from)?;
         let mut next = block.newest;
@@ -162,14 +159,14 @@ impl Objects {
         Some(block.whole)
     }
 
-    /// The heap block around an address: its start, length and object.
+    /// The heap block that contains an address: its start, length and object.
     #[must_use]
     pub fn block(&self, address: u64) -> Option<(u64, u64, u32)> {
         let (start, block) = self.blocks.range(..=address).next_back()?;
         (address - start < block.len).then_some((*start, block.len, block.whole))
     }
 
-    /// A frame was left: its objects are gone.
+    /// Ends the objects of a list, when its frame is left.
     pub fn end(&mut self, list: u32) {
         let mut next = list;
         while let Some(life) = self.lives.get_mut(next as usize) {
@@ -182,7 +179,7 @@ impl Objects {
         }
     }
 
-    /// Numbers objects by type, in the order in which they came up.
+    /// Numbers objects by type, in the order of their creation.
     #[must_use]
     pub fn finish(mut self) -> Vec<Object> {
         let mut counts: NumberMap<u32, u32> = NumberMap::default();

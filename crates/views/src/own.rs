@@ -1,25 +1,26 @@
-//! Names that belong to a run and not to what its program does: what the program was called as, the
-//! directory it ran in, variables of the environment that say where it was started. Two runs of one
-//! program, or of two versions built side by side, differ in them; so a text says them by their role.
+//! Names that are specific to a run and not to its program's behaviour: the name by which the program was
+//! called, its working directory, and environment variables that depend on where it was started. Two runs of
+//! one program, or of two versions built in different directories, differ in them; so texts have them
+//! replaced by their role.
 
 use recording::process::ProcessInfo;
 
-/// Variables of the environment that are the recorder's, or say where and how deep the shell was.
+/// Environment variables of the recorder, or that describe the directory or nesting level of the shell.
 const PLACES: &[&str] = &["RELAPSE_RECORD_DIR=", "_=", "PWD=", "OLDPWD=", "SHLVL="];
 
-/// See the module's documentation. The default maps nothing but variables of the environment.
+/// See the module's documentation. The default replaces only environment variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Own {
-    /// As the program was called, if that says where it lies.
+    /// `argv[0]`, if it contains a directory.
     program: Vec<u8>,
-    /// Its last part.
+    /// The last component of `argv[0]`.
     name: Vec<u8>,
-    /// The working directory, with a slash behind it.
+    /// The working directory, with a trailing slash.
     directory: Vec<u8>,
 }
 
 impl Own {
-    /// Of a recorded process.
+    /// The names of a recorded process.
     #[must_use]
     pub fn of(info: &ProcessInfo) -> Own {
         let program = info.arguments.first().map_or("", String::as_str);
@@ -35,7 +36,7 @@ impl Own {
         }
     }
 
-    /// A text with its own names by their role; none if it has none of them.
+    /// A text with these names replaced by their role; `None` if it contains none of them.
     #[must_use]
     pub fn mapped(&self, text: &[u8]) -> Option<Vec<u8>> {
         if let Some(variable) = PLACES.iter().find(|v| text.starts_with(v.as_bytes())) {
@@ -51,7 +52,8 @@ impl Own {
         {
             return Some(b"<directory>".to_vec());
         }
-        // A short name may be a word of the text: only where a program says its name.
+        // A short name may be an ordinary word of the text. It is replaced only at the beginning, before `: `
+        // or the end.
         if !self.name.is_empty()
             && let Some(rest) = out.strip_prefix(self.name.as_slice())
             && (rest.is_empty() || rest.starts_with(b": "))
@@ -62,7 +64,7 @@ impl Own {
     }
 }
 
-/// Each occurrence replaced that no other part of a word or path comes before or behind.
+/// Replaces each occurrence that is not part of a longer word or path.
 fn replaced(text: &[u8], own: &[u8], role: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -1,5 +1,5 @@
-//! A comparison as it is laid out side by side: sequences of differences with what
-//! is similar around them, and for each difference the views it belongs to.
+//! A comparison laid out side by side: sequences of differences with the similar events around them, and for
+//! each difference excerpts of its views.
 
 use crate::compare::Comparison;
 use crate::index::Index;
@@ -9,36 +9,36 @@ use crate::told::{Entry, Extent, Pair, Told, entry, tell};
 use crate::trace::{NONE, Trace};
 use std::io;
 
-/// Events of a view that are laid out before and from a difference on.
+/// The number of events of a view before a difference, and from it on, that an excerpt has.
 const NEAR: usize = 8;
 
 /// See the module's documentation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// What the runs are called.
+    /// The names of the runs.
     pub names: [String; 2],
-    /// How many events they have.
+    /// The number of events of each run.
     pub events: [u64; 2],
     /// Events without a partner.
     pub differences: u64,
-    /// Events that stand elsewhere.
+    /// The number of moved events.
     pub moved: u64,
-    /// The runs have hardly a function in common.
+    /// Whether the runs have hardly a function in common.
     pub unrelated: bool,
-    /// In the order of time.
+    /// The sections, in the order of time.
     pub sections: Vec<Section>,
-    /// Sequences left out.
+    /// The number of sequences left out.
     pub more: u64,
-    /// Parts of views.
+    /// The excerpts of views.
     pub views: Vec<Web>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 /// A sequence of differences on the page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
-    /// Similar events since the last one that are not shown.
+    /// The number of similar events since the previous section that are not shown.
     pub skipped: u64,
     /// The sequence.
     pub told: Told,
@@ -46,27 +46,27 @@ pub struct Section {
     pub views: Vec<usize>,
 }
 
-/// A part of a view of both runs.
+/// An excerpt of a view, from both runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Web {
     /// `method`, `target` or `active`.
     pub kind: &'static str,
     /// The view's name in the left and in the right run; empty if it has none there.
     pub titles: [String; 2],
-    /// How many events it has there.
+    /// The view's number of events in each run.
     pub events: [u64; 2],
-    /// Side by side.
+    /// The events, side by side.
     pub rows: Vec<Pair>,
-    /// The section it was reached from.
+    /// The section that first refers to it.
     pub from: usize,
 }
 
-/// How much is laid out.
+/// Limits of the page's size.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// Sequences.
+    /// The maximum number of sequences.
     pub sections: usize,
-    /// Views in all.
+    /// The maximum number of view excerpts.
     pub views: usize,
 }
 
@@ -79,7 +79,7 @@ impl Default for Room {
 /// Lays out the given sequences.
 ///
 /// # Errors
-/// If an index has no room on disk.
+/// If writing an index to disk fails.
 pub fn page(
     comparison: &Comparison,
     left: &Trace,
@@ -143,8 +143,7 @@ impl<'t> WebMaker<'t> {
         Ok(WebMaker { comparison, traces: [left, right], indices, maps, done: NumberMap::default() })
     }
 
-    /// The part of a view around an event, and of the view of the other run that
-    /// corresponds.
+    /// Adds the excerpt of a view around an event, with the corresponding view of the other run.
     fn add(
         &mut self,
         kind: usize,
@@ -191,7 +190,7 @@ impl<'t> WebMaker<'t> {
         Some(number)
     }
 
-    /// About where an event stands in the other run.
+    /// The approximate position of an event in the other run.
     fn across(&self, side: usize, event: usize) -> usize {
         let m = &self.comparison.matching;
         let partners = if side == 0 { &m.right_of } else { &m.left_of };

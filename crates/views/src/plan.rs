@@ -1,11 +1,9 @@
-//! What each instruction of a function means for a trace, found out once before
-//! it first runs.
+//! The meaning of each instruction of a function for a trace, computed once before the function first runs.
 //!
-//! The model knows the types of variables but not of registers. A register's
-//! type follows from the variables bound to it, from the parameter it is, from
-//! the member it was loaded from; a phi or a copy hands it on. The address of an
-//! access is followed back through the arithmetic to a register whose type is
-//! known, its *root*: then the type says which member lies at that distance.
+//! The model has types for variables but not for registers. A register's type follows from the variables
+//! bound to it, from its parameter, or from the member it was loaded from; phis and copies propagate it. The
+//! address of an access is traced back through the arithmetic to a register with a known type, its *root*;
+//! the type then determines the member at that offset.
 
 use crate::bits::{self, Bits};
 use crate::book::{Book, Global, parameter, plain_shape, record_behind};
@@ -15,23 +13,23 @@ use program::inst::{ArgTy, Inst, Operand, Reg, Ty};
 use program::model::{Function, Home};
 use std::sync::Arc;
 
-/// Elements of an array that are told apart by name.
+/// The number of elements of an array that are distinguished by name.
 pub const NAMED_ELEMENTS: usize = 4096;
 
-/// Where an access goes.
+/// The root of an access's address.
 #[derive(Clone, Debug)]
 pub enum Root {
     /// Always the same part of the same object.
     Fixed { object: u32 },
     /// A variable with parts, at this address.
     Global { object: u32, base: u64, ty: TypeRef },
-    /// Behind a pointer to a record.
+    /// Memory that a pointer to a record points to.
     Record { reg: Reg, ty: TypeRef, name: u32, size: u64 },
     /// A local variable with parts, at this offset in the frame.
     Local { offset: u64, ty: TypeRef, name: u32 },
-    /// Behind a pointer to something without parts.
+    /// Memory that a pointer to a type without parts points to.
     Element { ty: TypeRef, name: u32, size: u64 },
-    /// Nothing is known of the pointer.
+    /// A pointer of unknown type.
     Untyped,
 }
 
@@ -40,29 +38,29 @@ pub enum Root {
 pub struct Access {
     pub kind: Kind,
     pub root: Root,
-    /// Distance from the root, if it is always the same.
+    /// The distance from the root, if it is constant.
     pub offset: Option<u64>,
-    /// The act, once it is known; of variable distances by element.
+    /// The event site, once it is known; for variable distances, one per element.
     pub act: u32,
     pub acts: Vec<u32>,
-    /// The act for elements without a name of their own.
+    /// The event site for elements without a name of their own.
     pub open: u32,
     pub index: u32,
     pub len: u64,
     pub ty: Option<Ty>,
-    /// Where its value is when it has run; in memory, if not here.
+    /// Where the value is after the instruction has run; `None` if it is in memory.
     pub value: Option<Operand>,
-    /// A bit-field: the bits of the value that are meant.
+    /// For a bit-field, the accessed bits of the value.
     pub bits: Option<Bits>,
-    /// What was found last: start, end, object.
+    /// The last lookup's result: start, end, object.
     pub cached: (u64, u64, u32),
 }
 
-/// What an instruction means.
+/// The values of [`Plan::what`].
 pub const NOTHING: u32 = 0;
 pub const CALL: u32 = 1;
 pub const RETURN: u32 = 2;
-/// Accesses are numbered from here on.
+/// Accesses are numbered from this value on.
 pub const ACCESS: u32 = 3;
 
 /// See the module's documentation.
@@ -71,25 +69,25 @@ pub struct Plan {
     pub module: u32,
     pub function: u32,
     pub method: u32,
-    /// For each instruction.
+    /// The kind of each instruction.
     pub what: Vec<u32>,
     pub accesses: Vec<Access>,
-    /// Name and shape of each parameter; register, and how its value is taken.
+    /// The name and shape of each parameter; below, its register and how its value is encoded.
     pub parameters: Arc<[(u32, Shape)]>,
     pub(crate) registers: Vec<(Reg, Take)>,
     /// The parameter that points to the object the function works on.
     pub active: Option<(Reg, u32)>,
     pub frame_size: u64,
-    /// Aggregates of the frame: offset, size, type.
+    /// The aggregates in the frame: offset, size, type.
     pub locals: Vec<(u64, u64, Option<TypeRef>)>,
-    /// Act of each return instruction, in the order of code.
+    /// The event site of each return instruction, in the order of the code.
     pub returns: Vec<(u32, u32)>,
     pub loads: u32,
-    /// For each call the callee of last time and its act, once there was one.
+    /// For each call, the last callee and its event site, once there was one.
     pub called: Vec<(u32, u32)>,
-    /// Instructions that make something that is another value in every run, if there are any.
+    /// The instructions that produce fleeting values, if there are any.
     pub(crate) sources: Option<Box<[bool]>>,
-    /// Where the ways out of its blocks meet, once somebody asked.
+    /// The post-dominators of its blocks, computed on demand.
     pub(crate) meeting: Option<program::cfg::Dominators>,
 }
 
@@ -98,17 +96,17 @@ pub(crate) struct Planner<'b, 'i, 'f> {
     pub(crate) module: u32,
     pub(crate) function: u32,
     pub(crate) f: &'f Function,
-    /// What each register points to.
+    /// The type that each register points to.
     pub(crate) points_to: Vec<Option<TypeRef>>,
-    /// The instruction that assigns each register.
+    /// The defining instruction of each register.
     pub(crate) def: Vec<u32>,
 }
 
-/// A root and the way to it.
+/// A root and the offset from it.
 pub(crate) struct Way {
     pub(crate) base: Base,
     pub(crate) offset: i64,
-    /// A variable index is on the way.
+    /// Whether a variable index is added.
     pub(crate) variable: bool,
 }
 
@@ -119,7 +117,7 @@ pub(crate) enum Base {
     Unknown,
 }
 
-/// Makes the plan of a function.
+/// Computes the plan of a function.
 pub fn plan(book: &mut Book<'_>, module: u32, function: u32) -> Plan {
     let image = book.image;
     let f = &image.module(module).functions[function as usize];
@@ -223,7 +221,7 @@ impl Planner<'_, '_, '_> {
                 access.bits = self.bit_field(access, *field);
             }
         }
-        // A neighbour is not read when a bit-field is written.
+        // The load that is part of a bit-field store does not read the neighbouring fields.
         for (load, store) in &bits.parts {
             if plan.access_at(*store).is_some_and(|access| access.bits.is_some()) {
                 plan.what[*load as usize] = NOTHING;
@@ -291,7 +289,7 @@ impl Planner<'_, '_, '_> {
         match way.base {
             Base::Symbol(symbol) => {
                 let Some(global) = self.book.global(self.module, symbol) else { return };
-                // Texts in the program are no state.
+                // String literals are not state.
                 if self.book.names.text(global.name).starts_with(".str") {
                     return;
                 }
@@ -300,7 +298,7 @@ impl Planner<'_, '_, '_> {
             Base::Frame(offset) => {
                 let Some((_, Some(ty), start)) = self.local(offset) else { return };
                 let model = self.book.image.module(self.module);
-                // A local variable without parts is no object, like one in a register.
+                // A local variable without parts is not an object, as if it were in a register.
                 if !types::is_aggregate(model, ty) {
                     return;
                 }

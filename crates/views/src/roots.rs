@@ -1,4 +1,4 @@
-//! What registers point to, and where addresses come from.
+//! Type inference for registers, and the roots of addresses.
 
 use crate::book::parameter;
 use crate::plan::{Base, Planner, Way, returned_type};
@@ -7,11 +7,11 @@ use crate::types::{self, Sort, TypeRef, Wanted};
 use program::inst::{ArgTy, Inst, Operand, Reg, Ty};
 use program::model::{Home, SymbolKind};
 
-/// A load of a pointer, from wherever in an array.
+/// A load of a pointer, from any element of an array.
 const POINTER: Wanted = Wanted { len: 8, sort: Some(Sort::Pointer), open: true, bits: None };
 
 impl Planner<'_, '_, '_> {
-    /// Finds out what each register points to.
+    /// Infers the type that each register points to.
     pub(crate) fn infer(&mut self) {
         let model = self.book.image.module(self.module);
         for (i, inst) in self.f.code.iter().enumerate() {
@@ -37,7 +37,7 @@ impl Planner<'_, '_, '_> {
                 self.learn(r, to);
             }
         }
-        // Types come along loads and phis; loops need another round.
+        // Types propagate along loads and phis; loops need further rounds.
         for _ in 0..3 {
             for inst in &self.f.code {
                 let found = match inst {
@@ -72,7 +72,7 @@ impl Planner<'_, '_, '_> {
         }
     }
 
-    /// What an operand points to.
+    /// The type that an operand points to.
     pub(crate) fn known(&self, operand: Operand) -> Option<TypeRef> {
         match operand {
             Operand::Reg(r) => self.points_to.get(r as usize).copied().flatten(),
@@ -80,7 +80,7 @@ impl Planner<'_, '_, '_> {
         }
     }
 
-    /// What a pointer loaded from an address points to.
+    /// The type that a pointer loaded from an address points to.
     fn loaded(&self, addr: Operand) -> Option<TypeRef> {
         let way = self.way(addr);
         let (module, ty) = match way.base {
@@ -102,8 +102,8 @@ impl Planner<'_, '_, '_> {
         Some((module, types::pointee(model, leaf)?))
     }
 
-    /// What the result of a call points to, by the variable that a function of
-    /// the program returns.
+    /// The type that the result of a call points to, from the variable that the callee, a function of the
+    /// program, returns.
     fn result(&self, callee: Operand) -> Option<TypeRef> {
         let Operand::Symbol { symbol, offset: 0 } = callee else { return None };
         let image = self.book.image;
@@ -118,7 +118,7 @@ impl Planner<'_, '_, '_> {
         Some((code.module, types::pointee(model, ty)?))
     }
 
-    /// Follows an address back to where it comes from.
+    /// Traces an address back to its root.
     pub(crate) fn way(&self, addr: Operand) -> Way {
         let mut way = Way { base: Base::Unknown, offset: 0, variable: false };
         let mut next = addr;
@@ -168,7 +168,7 @@ impl Planner<'_, '_, '_> {
         way
     }
 
-    /// The local variable around an offset of the frame: size, type, start.
+    /// The local variable that contains an offset of the frame: size, type, start.
     pub(crate) fn local(&self, offset: u64) -> Option<(u64, Option<u32>, u64)> {
         let model = self.book.image.module(self.module);
         self.f.bindings.iter().find_map(|b| {

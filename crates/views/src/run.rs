@@ -1,4 +1,4 @@
-//! From a recording to a trace.
+//! Makes a trace from a recording.
 
 use crate::error::{Error, Result};
 use crate::extract::{Options, extract};
@@ -7,7 +7,7 @@ use crate::trace::Trace;
 use recording::Recording;
 use replay::process::LoadedProcess;
 
-/// The events of a process of a recording.
+/// Extracts the events of a process of a recording.
 ///
 /// # Errors
 /// If there is no such process, its program cannot be loaded, or there are too

@@ -1,16 +1,16 @@
-//! Functions that have other parameters in another version.
+//! Functions whose parameters differ between versions.
 //!
-//! A call says its arguments. If a version adds, drops or renames a parameter, every call of the
-//! function would differ, whatever it is called with. So where runs are compared in which a function
-//! of one name has different parameters, a call says only the arguments whose names all of them have.
+//! A call event contains the arguments. If a version adds, drops or renames a parameter, every call of the
+//! function would differ, whatever its arguments. So if a function of one name has different parameters in
+//! the compared runs, its calls contain only the arguments whose names all runs share.
 
 use crate::names::mix;
 use crate::trace::{Kind, NO_TEXT, Shape, Take, Trace, is_address};
 use crate::values::{ADDRESS, FLEETING};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Makes calls of functions with different parameters say what all of these runs can say. Returns the
-/// functions' names.
+/// Reduces calls of functions with different parameters to the parameters that all of these runs share.
+/// Returns the functions' names.
 pub fn reconcile(traces: &mut [Trace]) -> Vec<String> {
     let mut shared: HashMap<String, HashSet<String>> = HashMap::new();
     let mut different: BTreeSet<String> = BTreeSet::new();
@@ -56,7 +56,7 @@ fn signature(trace: &Trace, act: &crate::trace::Act) -> Option<(String, Vec<Stri
 }
 
 fn say_less(trace: &mut Trace, different: &BTreeSet<String>, shared: &HashMap<String, HashSet<String>>) {
-    // Of each act, the arguments that count, by their names: the order may be another one too.
+    // For each event site, the arguments that count, sorted by name: their order may differ too.
     let counting: Vec<Option<Vec<(usize, Shape)>>> = trace
         .acts
         .iter()
@@ -85,7 +85,7 @@ fn say_less(trace: &mut Trace, different: &BTreeSet<String>, shared: &HashMap<St
     }
 }
 
-/// What a value that was kept says, as when it was taken.
+/// Recomputes the number that a stored value contributed to its event's key.
 fn said(trace: &Trace, shape: &Shape, value: u64) -> u64 {
     match (shape, shape.take()) {
         (Shape::Fleeting(1), _) => ADDRESS,

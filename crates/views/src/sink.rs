@@ -1,8 +1,7 @@
-//! Events on their way from a replay to their columns.
+//! Transfers events from a replay to their columns.
 //!
-//! Appending an event is cheap, but for the memory it needs: pages that nobody had
-//! before, and in the end a file. A thread of its own does that beside the replay,
-//! which fills a few small buffers over and over.
+//! Appending an event is cheap, except for its memory: fresh pages, and eventually a file. A second thread
+//! does that in parallel with the replay, which reuses a few small buffers.
 
 use crate::column::{Budget, Column};
 use crate::trace::Packed;
@@ -11,12 +10,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// Events of a buffer: such that it stays in the cache.
+/// Number of events in a buffer, small enough for the cache.
 const BATCH: usize = 4096;
-/// Buffers on their way.
+/// Number of buffers in transit.
 const BATCHES: usize = 8;
 
-/// Rows and keys of the same events.
+/// The rows and keys of the same events.
 pub(crate) struct Columns {
     pub(crate) rows: Column<Packed>,
     pub(crate) keys: Column<u64>,
@@ -41,21 +40,21 @@ impl Batch {
     }
 }
 
-/// Who appends.
+/// How buffers are appended.
 enum Writer {
     Thread {
         full: SyncSender<Batch>,
         empty: Receiver<Batch>,
         thread: JoinHandle<io::Result<Columns>>,
     },
-    /// The system has no thread for us.
+    /// On the replay's own thread, if no thread could be created.
     Here(Box<Columns>, io::Result<()>),
 }
 
 /// See the module's documentation.
 pub(crate) struct Sink {
     batch: Batch,
-    /// Events of earlier buffers.
+    /// The number of events in earlier buffers.
     count: usize,
     writer: Writer,
 }
@@ -69,13 +68,13 @@ impl Sink {
         let thread = std::thread::Builder::new().name("events".to_owned()).spawn(move || {
             let mut result = Ok(());
             for mut batch in filled {
-                // After a failure nothing is kept, but the replay goes on to its end.
+                // After a failure events are dropped, but the replay runs to its end.
                 if result.is_ok() {
                     result = own.append(&batch);
                 }
                 batch.rows.clear();
                 batch.keys.clear();
-                // Nobody wants it back at the end.
+                // Fails only at the end, when the replay takes no more buffers.
                 let _ = emptied.send(batch);
             }
             result.map(|()| own)
@@ -92,12 +91,12 @@ impl Sink {
         Sink { batch: Batch::new(), count: 0, writer }
     }
 
-    /// How many events there are.
+    /// The number of events.
     pub(crate) fn len(&self) -> usize {
         self.count + self.batch.rows.len()
     }
 
-    /// Appends an event; whether a buffer is full now.
+    /// Appends an event. Returns whether the buffer is full.
     #[inline]
     pub(crate) fn push(&mut self, row: Packed, key: u64) -> bool {
         self.batch.rows.push(row);
@@ -105,12 +104,12 @@ impl Sink {
         self.batch.keys.len() == BATCH
     }
 
-    /// Hands a buffer on.
+    /// Sends the buffer to the writer.
     pub(crate) fn flush(&mut self) {
         self.count += self.batch.rows.len();
         match &mut self.writer {
             Writer::Thread { full, empty, .. } => {
-                // The thread ends only after us.
+                // Cannot fail: the thread ends only after this sender is dropped.
                 let batch = empty.recv().unwrap_or_default();
                 let _ = full.send(std::mem::replace(&mut self.batch, batch));
             }
@@ -124,13 +123,13 @@ impl Sink {
         }
     }
 
-    /// The columns, with all events.
+    /// Returns the columns with all events.
     pub(crate) fn finish(mut self) -> io::Result<Columns> {
         self.flush();
         match self.writer {
             Writer::Thread { full, empty, thread } => {
                 drop(full);
-                // It must not wait for us to take buffers back.
+                // Without this, the thread could block when it returns a buffer.
                 drop(empty);
                 thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread for events ended early")))
             }

@@ -1,14 +1,14 @@
-//! Traces out of thin air, for tests.
+//! Synthetic traces for tests.
 
 use crate::column::{Budget, Column};
 use crate::names::{Names, mix};
 use crate::trace::{Act, Kind, Method, Object, Row, Shape, Thread, Trace, act_hash};
 use std::sync::Arc;
 
-/// An event: the function it is in, the object it accesses, what it says.
+/// An event: its function, the object it accesses, its key.
 pub type Said = (u32, u32, u64);
 
-/// A run of one thread.
+/// A run with a single thread.
 pub fn trace(events: &[Said], budget: &Arc<Budget>) -> Trace {
     let mut names = Names::new();
     let methods: Vec<Method> = (0..8)
@@ -61,16 +61,17 @@ pub fn trace(events: &[Said], budget: &Arc<Budget>) -> Trace {
     }
 }
 
-/// A random program, and runs of it.
+/// A random program that can be run.
 #[derive(Clone)]
 pub struct Program {
-    /// What each function does; a function only calls those behind it.
+    /// The steps of each function; a function calls only functions with a higher index, so there is no
+    /// recursion.
     functions: Vec<Vec<Step>>,
 }
 
 #[derive(Clone, Copy)]
 enum Step {
-    /// An object gets a value, which in a loop may follow the round.
+    /// Sets an object's value, which in a loop may depend on the iteration.
     Set {
         object: u32,
         value: u64,
@@ -82,7 +83,7 @@ enum Step {
     },
 }
 
-/// Numbers that look random.
+/// A pseudorandom number generator.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -99,7 +100,7 @@ impl Program {
         Program { functions }
     }
 
-    /// Something is changed, left out, put in or moved.
+    /// Makes one random change: modifies, removes, inserts or moves a step.
     pub fn change(&mut self, dice: &mut Dice) {
         let f = dice.roll(self.functions.len() as u64) as usize;
         let steps = &mut self.functions[f];
@@ -115,10 +116,10 @@ impl Program {
         }
     }
 
-    /// At most so many events.
+    /// Runs the program, with at most this many events.
     pub fn run(&self, most: usize) -> Vec<Said> {
         let mut out = Vec::new();
-        // Function, step, round, rounds left.
+        // Function, step, iteration, remaining iterations.
         let mut stack = vec![(0usize, 0usize, 0u64, 1u64)];
         while let Some((f, step, round, left)) = stack.pop() {
             if out.len() >= most {

@@ -1,4 +1,4 @@
-//! A comparison as plain data, for whoever shows it.
+//! A comparison as plain data, for display.
 
 use crate::compare::{Comparison, Sequence};
 use crate::filter::{self, alone};
@@ -7,12 +7,12 @@ use crate::lcs;
 use crate::trace::{NONE, Trace};
 use serde::Serialize;
 
-/// An event, in words.
+/// An event as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Entry {
     /// Its number in the run.
     pub event: usize,
-    /// Number of the thread's stream.
+    /// The number of the thread's stream.
     pub thread: u32,
     /// `get`, `set`, `call`, `return`, `init`, `fork` or `end`.
     pub kind: &'static str,
@@ -24,7 +24,7 @@ pub struct Entry {
     pub line: u32,
     /// The whole event in one line.
     pub text: String,
-    /// Field or callee.
+    /// The field or callee.
     pub name: String,
     /// The object accessed or called on.
     pub target: Option<String>,
@@ -37,13 +37,13 @@ pub struct Entry {
 /// Two events side by side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Pair {
-    /// Of the left run.
+    /// The event of the left run.
     pub left: Option<Entry>,
-    /// Of the right run.
+    /// The event of the right run.
     pub right: Option<Entry>,
-    /// They say the same.
+    /// Whether the two events are similar.
     pub same: bool,
-    /// This difference was found with the passing test as well.
+    /// Whether this difference also occurs with the passing test.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub expected: bool,
 }
@@ -59,25 +59,25 @@ pub struct Told {
     pub left_events: u64,
     /// See `left_events`.
     pub right_events: u64,
-    /// A few similar events before, the differences, a few similar events behind.
+    /// A few preceding similar events, the differences, a few following similar events.
     pub rows: Vec<Pair>,
-    /// Rows left out.
+    /// The number of rows left out.
     pub more: u64,
-    /// What made the runs part here, of all that is other in every run: `addresses`, `the clock`,
-    /// `system numbers`, `random numbers`.
+    /// The kinds of fleeting values that made the runs diverge here: `addresses`, `the clock`, `system
+    /// numbers`, `random numbers`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<&'static str>,
-    /// Functions on the stack where it begins, innermost first, of the right run
-    /// (of the left, if the right has none).
+    /// The call stack at its beginning, innermost function first, of the right run (of the left, if the right
+    /// has none).
     pub stack: Vec<String>,
 }
 
-/// How much of a sequence is told.
+/// Limits of a summary's size.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// Differences.
+    /// The maximum number of differences.
     pub rows: usize,
-    /// Similar events around.
+    /// The number of similar events before and after.
     pub context: usize,
 }
 
@@ -87,7 +87,7 @@ impl Default for Extent {
     }
 }
 
-/// An event in words.
+/// Describes an event.
 #[must_use]
 pub fn entry(trace: &Trace, event: usize) -> Entry {
     let row = trace.row(event);
@@ -108,7 +108,7 @@ pub fn entry(trace: &Trace, event: usize) -> Entry {
     }
 }
 
-/// A sequence in words.
+/// Summarises a sequence.
 #[must_use]
 pub fn tell(comparison: &Comparison, left: &Trace, right: &Trace, number: usize, extent: Extent) -> Told {
     let sequence = &comparison.sequences[number];
@@ -159,8 +159,8 @@ fn in_order(comparison: &Comparison, sequence: &Sequence, l: usize) -> bool {
         && ((partner as usize) < sequence.right.start) == (l < sequence.left.start)
 }
 
-/// Events without a partner next to those of the other run that do the same to
-/// the same field, or call the same function.
+/// Puts events without a partner next to those of the other run that access the same field in the same
+/// manner, or call the same function.
 fn side_by_side(
     comparison: &Comparison,
     sequence: &Sequence,
@@ -187,11 +187,10 @@ fn side_by_side(
     out
 }
 
-/// Functions under way at an event, innermost first, by the calls and returns
-/// before it.
+/// The call stack at an event, innermost function first, derived from the preceding calls and returns.
 #[must_use]
 pub fn stack(trace: &Trace, event: Option<usize>) -> Vec<String> {
-    /// Events that are looked through.
+    /// The number of events that are scanned.
     const FAR: usize = 1 << 20;
     let Some(event) = event else { return Vec::new() };
     let first = trace.threads[trace.thread_of(event)].first;

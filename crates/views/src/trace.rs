@@ -1,10 +1,9 @@
-//! A run as semantic events: what is kept of each, and how it reads.
+//! A run as semantic events.
 //!
-//! An event is a row of numbers (20 bytes) and a key (8 bytes). The row names an
-//! [`Act`], which is what the instruction does whenever it runs: the kind of
-//! event, the function, the place, the field or callee, the shape of its value.
-//! The key is a hash of what the event *says*, made of names and values only: two
-//! events of any two runs are equal when their keys are.
+//! An event is a row of numbers (20 bytes) and a key (8 bytes). The row refers to an [`Act`], the static
+//! description of the instruction: kind of event, function, source location, field or callee, shape of the
+//! value. The key is a hash of the event's content, computed from names and values only: two events of any
+//! two runs are equal if their keys are.
 
 use crate::column::{Budget, Column, Word};
 use crate::fleeting::decisions::Decision;
@@ -35,7 +34,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for it.
+    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,55 +49,53 @@ impl Kind {
     }
 }
 
-/// How the bits of a value are to be understood.
+/// How the bits of a value are interpreted.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Shape {
     /// Nothing.
     #[default]
     Nothing,
-    /// A signed number of so many bytes.
+    /// A signed number of this many bytes.
     Signed(u8),
-    /// An unsigned number.
+    /// An unsigned number of this many bytes.
     Unsigned(u8),
     /// `true` or `false`.
     Bool,
     /// One character.
     Char(bool),
-    /// A float of so many bytes.
+    /// A float of this many bytes.
     Float(u8),
-    /// Values with names.
+    /// An enumeration: names and values, and the size in bytes.
     Enum(Arc<[(String, i64)]>, u8),
-    /// A string: number of its text plus one, 0 for null, [`NO_TEXT`] for
-    /// something that is no text.
+    /// A string: the number of its text plus one, 0 for null, [`NO_TEXT`] for bytes that are not text.
     Text,
-    /// A pointer to an object of this type (a name): its number plus one, or 0.
+    /// A pointer to an object of this type (a name): the object's number plus one, or 0.
     Object(u32),
-    /// A function's name plus one, or 0.
+    /// A function: its name plus one, or 0.
     Function,
-    /// A pointer of which only is known whether it is null.
+    /// A pointer of which only nullness is known.
     Pointer,
-    /// A hash of so many bytes.
+    /// A hash of this many bytes.
     Whole(u32),
-    /// So many bytes were allocated.
+    /// The size of an allocation, in bytes.
     Bytes,
     /// Several values: an offset in the trace's `arguments`.
     Arguments,
-    /// A stack: number of its text.
+    /// A call stack: the number of its text.
     Stack,
-    /// Something that is another value in every run: what it is made of, as [`crate::fleeting::words`]
-    /// tells.
+    /// A fleeting value: what it was computed from, as bits for [`crate::fleeting::words`].
     Fleeting(u8),
 }
 
-/// What has to be done to take a value of a shape.
+/// How a value of a shape is encoded in its row and key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Take {
     Nothing,
-    /// It says itself.
+    /// The value itself.
     Plain,
-    /// It says itself, unless it is an address.
+    /// The value itself, unless it looks like an address.
     Wide,
-    /// It says whether it is null.
+    /// Whether it is null.
     Pointer,
     Object(u32),
     Text,
@@ -121,37 +118,37 @@ impl Shape {
     }
 }
 
-/// A `char *` that does not point to text.
+/// The value of a `char *` that does not point to text.
 pub const NO_TEXT: u64 = u64::MAX;
 
-/// Integers that are most likely addresses mean nothing in another run.
+/// Whether an integer is most likely an address, which has no meaning in another run.
 #[must_use]
 pub fn is_address(value: u64) -> bool {
     (0x5500_0000_0000..0x8000_0000_0000).contains(&value)
 }
 
-/// What an instruction does whenever it runs.
+/// The static description of an instruction that makes events: an event site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
-    /// Kind of event.
+    /// The kind of event.
     pub kind: Kind,
-    /// The function it is in: index into [`Trace::methods`].
+    /// The function that contains it: index into [`Trace::methods`].
     pub method: u32,
-    /// Type that has the field (a name), 0 if there is none.
+    /// The type that has the field (a name), 0 if there is none.
     pub owner: u32,
     /// Field or callee (a name).
     pub name: u32,
-    /// Its value's shape.
+    /// The shape of its value.
     pub shape: Shape,
-    /// Of a call: name and shape of each argument.
+    /// For a call, the name and shape of each argument.
     pub arguments: Arc<[(u32, Shape)]>,
-    /// Source file (a name) and place.
+    /// The source file (a name).
     pub file: u32,
     /// From 1; 0 if unknown.
     pub line: u32,
     /// From 1; 0 if unknown.
     pub column: u32,
-    /// Hash of kind and names.
+    /// The hash of kind and names.
     pub hash: u64,
 }
 
@@ -177,11 +174,11 @@ pub struct Row {
     pub target: u32,
     /// The object that the running function works on, or [`NONE`].
     pub active: u32,
-    /// The value, by the act's shape.
+    /// The value, encoded by the event site's shape.
     pub value: u64,
 }
 
-/// A row without the gaps that a `u64` between words of four bytes needs.
+/// A row without the padding for the alignment of a `u64`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packed([u32; 5]);
 
@@ -213,18 +210,18 @@ impl Word for Packed {
     }
 }
 
-/// An object: something with an address that was accessed as a whole with parts.
+/// An object: a region of memory that was accessed through a pointer to its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its type (a name), 0 if nothing is known of it.
+    /// Its type (a name), 0 if it is unknown.
     pub ty: u32,
-    /// Its own name, if it is a variable; else 0.
+    /// Its name, if it is a variable; else 0.
     pub name: u32,
-    /// How many objects of this type there were before; from 1.
+    /// Its ordinal number among the objects of its type, from 1.
     pub number: u32,
-    /// The act that allocated it, or [`NONE`].
+    /// The event site that allocated it, or [`NONE`].
     pub born: u32,
-    /// Hash of the first things that were written to it.
+    /// A hash of the first values that were written to it.
     pub birth: u64,
     pub(crate) written: u8,
 }
@@ -232,15 +229,16 @@ pub struct Object {
 /// A thread of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// Number of its stream in the recording.
+    /// The number of its stream in the recording.
     pub stream: u32,
-    /// Whether it is a signal's context.
+    /// Whether it runs signal handlers.
     pub signal: bool,
-    /// Its events.
+    /// Its first event.
     pub first: usize,
-    /// Behind its last event.
+    /// One past its last event.
     pub last: usize,
-    /// Functions on the stacks it was spawned from, innermost first, ancestors behind (names).
+    /// The functions on the stacks it was spawned from, innermost first, followed by those of its ancestors
+    /// (names).
     pub spawned: Vec<u32>,
 }
 
@@ -248,40 +246,40 @@ pub struct Thread {
 pub struct Trace {
     /// All texts.
     pub names: Names,
-    /// What instructions do.
+    /// The event sites.
     pub acts: Vec<Act>,
     /// Functions.
     pub methods: Vec<Method>,
     /// Objects.
     pub objects: Vec<Object>,
-    /// Threads, in the order of the recording. Their events follow each other.
+    /// Threads, in the order of the recording. The events of each are contiguous.
     pub threads: Vec<Thread>,
     pub(crate) rows: Column<Packed>,
     pub(crate) keys: Column<u64>,
     pub(crate) arguments: Column<u64>,
-    /// Executed instructions.
+    /// The number of executed instructions.
     pub instructions: u64,
-    /// How long it took to make.
+    /// The time of the extraction.
     pub seconds: f64,
-    /// Events whose field is not known for lack of types, by function (a name).
+    /// The number of accesses without a known field, since types are missing, by function (a name).
     pub untyped: Vec<(u32, u64)>,
-    /// Branches that something fleeting decided.
+    /// Branches with a fleeting condition.
     pub(crate) decisions: Vec<Decision>,
-    /// Events of calls in which the runs differ as they should, in order.
+    /// Events of calls whose change was intended, in order.
     pub(crate) meant: Vec<std::ops::Range<usize>>,
-    /// What could not be seen.
+    /// Notes about missing parts.
     pub notes: Vec<String>,
     pub(crate) budget: Arc<Budget>,
 }
 
 impl Trace {
-    /// How many events there are.
+    /// The number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -294,14 +292,14 @@ impl Trace {
         self.rows.get(event).into()
     }
 
-    /// What an event says, as a number.
+    /// The key of an event, which identifies its content.
     #[inline]
     #[must_use]
     pub fn key(&self, event: usize) -> u64 {
         self.keys.get(event)
     }
 
-    /// What the instruction of an event does.
+    /// The event site of an event.
     #[must_use]
     pub fn act(&self, event: usize) -> &Act {
         &self.acts[self.row(event).act as usize]
@@ -313,14 +311,14 @@ impl Trace {
         self.threads.partition_point(|t| t.last <= event).min(self.threads.len().saturating_sub(1))
     }
 
-    /// Whether an event lies in a call in which the runs differ as they should.
+    /// Whether an event is in a call whose change was intended.
     #[must_use]
     pub fn is_meant(&self, event: usize) -> bool {
         let behind = self.meant.partition_point(|of| of.end <= event);
         self.meant.get(behind).is_some_and(|of| of.contains(&event))
     }
 
-    /// Bytes in memory, per event kinds of tables together.
+    /// The size of all tables in memory, in bytes.
     #[must_use]
     pub fn resident(&self) -> u64 {
         self.rows.resident()
@@ -330,14 +328,14 @@ impl Trace {
             + (self.acts.capacity() * size_of::<Act>()) as u64
     }
 
-    /// Room in memory that columns still may take, shared with this trace.
+    /// The memory budget for columns, shared with this trace.
     #[must_use]
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 }
 
-/// Hash of a kind and names.
+/// The hash of a kind and names.
 pub(crate) fn act_hash(kind: Kind, owner: u64, name: u64) -> u64 {
     mix(mix(kind as u64 + 1, owner), name)
 }

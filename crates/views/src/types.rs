@@ -1,17 +1,16 @@
-//! What debug information says of types: their names, and which member lies
-//! where.
+//! Types from debug information: their names, and the member at an offset.
 
 use crate::bits::Bits;
 use program::inst::Ty;
 use program::model::{Member, Module, Type, TypeKind};
 
-/// A type: its module's index in the image, and its own in the module.
+/// A type: its module's index in the image, and its own index in the module.
 pub type TypeRef = (u32, u32);
 
-/// Typedefs and nesting deeper than this are a loop in damaged input.
+/// The depth limit of typedefs and nesting; deeper chains are cycles in damaged input.
 const DEEP: usize = 64;
 
-/// Behind typedefs and qualifiers.
+/// Strips typedefs and qualifiers.
 #[must_use]
 pub fn strip(module: &Module, mut ty: u32) -> Option<(u32, &Type)> {
     for _ in 0..DEEP {
@@ -24,7 +23,7 @@ pub fn strip(module: &Module, mut ty: u32) -> Option<(u32, &Type)> {
     None
 }
 
-/// What a pointer type points to; none for `void *`.
+/// The type that a pointer type points to; `None` for `void *`.
 #[must_use]
 pub fn pointee(module: &Module, ty: u32) -> Option<u32> {
     match strip(module, ty)?.1.kind {
@@ -54,7 +53,7 @@ pub fn size(module: &Module, ty: u32) -> u64 {
     module.types.get(ty as usize).map_or(0, |t| t.size)
 }
 
-/// The type as C would write it, near enough.
+/// The type in approximate C syntax.
 #[must_use]
 pub fn text(module: &Module, ty: Option<u32>) -> String {
     let mut suffix = String::new();
@@ -76,14 +75,14 @@ pub fn text(module: &Module, ty: Option<u32>) -> String {
                 next = *to;
             }
             TypeKind::Array { of, count } => {
-                // Behind the outer dimensions.
+                // After the outer dimensions.
                 let end = suffix.find(|c: char| !c.is_ascii_digit() && !"[]".contains(c));
                 suffix.insert_str(end.unwrap_or(suffix.len()), &format!("[{count}]"));
                 next = *of;
             }
             TypeKind::Alias { of } => next = *of,
             TypeKind::Record { union, members } => {
-                // Without a name, its first member is the best name it has.
+                // An anonymous type is identified by its first member.
                 let word = if *union { "union" } else { "struct" };
                 let first = members.first().map_or("", |m| m.name.as_str());
                 return format!("{word} {{{first}…}}{suffix}");
@@ -102,17 +101,17 @@ pub fn text(module: &Module, ty: Option<u32>) -> String {
 /// A part of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// `in.tag[1]`; empty for the whole.
+    /// Its path, such as `in.tag[1]`; empty for the whole.
     pub path: String,
-    /// Its type, if the access takes exactly it.
+    /// Its type, if the access covers exactly it.
     pub ty: Option<u32>,
-    /// The type there whatever the size of the access.
+    /// The type at that offset, whatever the size of the access.
     pub leaf: Option<u32>,
-    /// It is a bit-field, and exactly the bits that were wanted.
+    /// Whether it is a bit-field of exactly the requested bits.
     pub bits: bool,
 }
 
-/// What sort of value an access takes, as far as the machine knows.
+/// The class of value that an access has, from its machine type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
     /// A pointer.
@@ -124,7 +123,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// Of the machine's type.
+    /// The class of a machine type.
     #[must_use]
     pub fn of(ty: Ty) -> Sort {
         match ty {
@@ -144,21 +143,21 @@ impl Sort {
     }
 }
 
-/// What is accessed: `len` bytes, of a sort if that is known. With `open`, elements
-/// of arrays are written `[]`: the index is not known.
+/// A requested part: `len` bytes, of a class if that is known. With `open`, array elements are written `[]`:
+/// the index is unknown.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// Bytes.
     pub len: u64,
-    /// Decides between members of a union.
+    /// Selects among the members of a union.
     pub sort: Option<Sort>,
     /// See above.
     pub open: bool,
-    /// Only these bits of it are meant, if there is a bit-field of them.
+    /// For a bit-field, the accessed bits; used only if there is such a member.
     pub bits: Option<Bits>,
 }
 
-/// The part of a type that lies at a byte offset.
+/// The part of a type at a byte offset.
 #[must_use]
 pub fn part(module: &Module, ty: u32, offset: u64, wanted: Wanted) -> Part {
     within(module, ty, offset, wanted, DEEP)
@@ -202,7 +201,7 @@ fn within(module: &Module, ty: u32, offset: u64, wanted: Wanted, deep: usize) ->
                     part.path.push('.');
                 }
                 if !member.bit_offset.is_multiple_of(8) || !member.bits.is_multiple_of(8) {
-                    // The whole unit that bit-fields lie in, with all their names.
+                    // The whole unit that contains bit-fields, with all their names.
                     let inside =
                         |m: &&Member| m.bit_offset < 8 * (at + len) && m.bit_offset + m.bits > 8 * at;
                     let names: Vec<&str> = members.iter().filter(inside).map(|m| m.name.as_str()).collect();
@@ -237,15 +236,15 @@ fn within(module: &Module, ty: u32, offset: u64, wanted: Wanted, deep: usize) ->
     part
 }
 
-/// The bit-field that is exactly the bits that are wanted.
+/// The bit-field with exactly the requested bits.
 fn bit_field(members: &[Member], at: u64, wanted: Wanted) -> Option<&Member> {
     let bits = wanted.bits?;
     let start = 8 * at + u64::from(bits.shift);
     members.iter().find(|m| m.bit_offset == start && m.bits == u64::from(bits.width))
 }
 
-/// The member that an access goes to: of those that hold its first byte, one
-/// that fits exactly, else the first large enough, else the first.
+/// The member that an access refers to: among those that contain its first byte, one that fits exactly, else
+/// the first large enough, else the first.
 fn best<'m>(module: &Module, members: &'m [Member], at: u64, len: u64) -> Option<&'m Member> {
     let holds = |m: &&Member| {
         let size = m.bits.div_ceil(8).max(1);
@@ -260,8 +259,8 @@ fn best<'m>(module: &Module, members: &'m [Member], at: u64, len: u64) -> Option
     all().find(exact).or_else(|| all().find(|m| m.bits >= len * 8)).or_else(|| all().next())
 }
 
-/// The member of a union that an access means: one in which it takes exactly a
-/// part, of its sort if there is one.
+/// The member of a union that an access refers to: one of which it covers exactly a part, of its class if it
+/// has one.
 fn alternative<'m>(
     module: &Module,
     members: &'m [Member],
@@ -289,8 +288,8 @@ fn alternative<'m>(
     found.map(|f| f.1).or_else(|| best(module, members, at, wanted.len))
 }
 
-/// Byte ranges of a type that hold no pointers: what of its content means the
-/// same in another run. At most `most` of them.
+/// Byte ranges of a type without pointers: the part of its content that means the same in another run. At
+/// most `most` ranges.
 #[must_use]
 pub fn plain_parts(module: &Module, ty: u32, most: usize) -> Vec<(u64, u64)> {
     let mut out = Vec::new();
@@ -375,7 +374,7 @@ mod tests {
         assert_eq!(path(16, 8).path, "next[1]");
         assert_eq!(path(16, 8).ty, Some(1));
         assert_eq!(part(&m, 6, 16, Wanted { len: 8, sort: None, open: true, bits: None }).path, "next[]");
-        // The access decides which member of a union it is.
+        // The access determines the member of a union.
         assert_eq!(path(24, 4).path, "in.i");
         assert_eq!(path(24, 8).path, "in.p");
         assert_eq!(path(0, 32).path, "");
@@ -445,7 +444,7 @@ mod tests {
         };
         assert_eq!(path(4, 3, 5), ("b".to_owned(), true));
         assert_eq!(path(5, 0, 9), ("c".to_owned(), true));
-        // A mask of the program's own is no member.
+        // A mask that is no member's is not a bit-field.
         assert_eq!(path(4, 3, 4), ("a|b".to_owned(), false));
         let whole = Wanted { len: 4, sort: None, open: false, bits: None };
         assert_eq!(part(&module, 1, 4, whole).path, "a|b|c");

@@ -1,4 +1,4 @@
-//! Values in a form that means the same in another run: never an address.
+//! Represents values in a form that means the same in another run: never an address.
 
 use crate::fleeting::Fleeting;
 use crate::names::Names;
@@ -9,15 +9,15 @@ use replay::image::Image;
 use replay::memory::Memory;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Strings are cut here.
+/// The length at which strings are cut.
 pub const LONGEST: usize = 128;
 
-/// What stands for an address in a hash.
+/// Replaces an address in a hash.
 pub(crate) const ADDRESS: u64 = 0xADD2_E550;
-/// What stands for a value that is another one in every run.
+/// Replaces a fleeting value in a hash.
 pub(crate) const FLEETING: u64 = 0xF1EE_7199;
 
-/// Reads values out of a replay.
+/// Reads values during a replay.
 pub struct Reader<'r> {
     pub names: &'r mut Names,
     pub image: &'r Image,
@@ -25,7 +25,7 @@ pub struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// What is kept of a value, and what it says.
+    /// Represents a value: returns the number stored in the event's row and the one that enters its key.
     pub(crate) fn represent(
         &mut self,
         take: Take,
@@ -69,7 +69,7 @@ impl Reader<'_> {
     }
 }
 
-/// The string at an address, if it looks like one.
+/// The string at an address, if the bytes look like text.
 fn text(memory: &Memory, image: &Image, address: u64, fleeting: &Fleeting) -> Option<Vec<u8>> {
     if let Some(constant) = image.constant(address) {
         let constant = &constant[..constant.len().min(LONGEST)];
@@ -90,13 +90,13 @@ fn text(memory: &Memory, image: &Image, address: u64, fleeting: &Fleeting) -> Op
     looks_like_text(&bytes).then_some(bytes)
 }
 
-/// Some control characters do no harm; numbers and addresses are full of them.
+/// Allows some control characters; binary numbers and addresses have many.
 fn looks_like_text(bytes: &[u8]) -> bool {
     let control = bytes.iter().filter(|c| c.is_ascii_control() && !c.is_ascii_whitespace()).count();
     3 * control <= bytes.len()
 }
 
-/// A hash of memory, with whatever looks like an address left out.
+/// A hash of memory, without words that look like addresses.
 pub(crate) fn bytes_hash(memory: &Memory, address: u64, len: u64, fleeting: &Fleeting) -> u64 {
     let mut bytes = vec![0; len as usize];
     memory.peek(address, &mut bytes);

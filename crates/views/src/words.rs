@@ -62,7 +62,7 @@ impl Trace {
         }
     }
 
-    /// What an event says, in one line: `set point#1.x = 3`.
+    /// An event in one line: `set point#1.x = 3`.
     #[must_use]
     pub fn text(&self, event: usize) -> String {
         let row = self.row(event);
@@ -104,7 +104,7 @@ impl Trace {
         out
     }
 
-    /// The field an event accesses, with its object: `point#1.x`.
+    /// The field that an event accesses, with its object: `point#1.x`.
     #[must_use]
     pub fn field(&self, row: Row, act: &Act) -> String {
         let name = self.names.text(act.name);

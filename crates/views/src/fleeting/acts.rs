@@ -8,7 +8,7 @@ use crate::values;
 use replay::observer::View;
 
 impl Extractor<'_> {
-    /// What is kept of a value that may have a label, and what it says.
+    /// Represents a value that may have a label: returns the stored number and the one that enters the key.
     #[inline]
     pub(crate) fn represent_labelled(
         &mut self,
@@ -25,7 +25,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// The act of events whose value has a label.
+    /// The event site of events whose value has a label.
     pub(crate) fn fleeting_act(&mut self, act: u32, label: Label) -> u32 {
         let parts = all(label);
         let key = u64::from(act) << 8 | u64::from(parts);
@@ -38,7 +38,7 @@ impl Extractor<'_> {
         number
     }
 
-    /// The act of calls some of whose arguments have labels.
+    /// The event site of calls with labelled arguments.
     pub(crate) fn fleeting_call(&mut self, act: u32, labels: &[Label]) -> u32 {
         let parts: Vec<u8> = labels.iter().map(|l| all(*l)).collect();
         let key = parts.iter().fold(mix(act.into(), 0xF1EE), |sum, p| mix(sum, u64::from(*p)));

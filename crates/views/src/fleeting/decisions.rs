@@ -1,32 +1,32 @@
-//! Branches that were decided by something fleeting, and what they decided about.
+//! Branches whose condition is fleeting, and the events that depend on them.
 //!
-//! A decision reaches from the branch to where its ways meet again, in the same call, with all that
-//! was called in between. Whether the runs did part at it is for the comparison to say: if the
-//! first event behind it has its partner in the other run, both went the same way, and what differs
-//! further on does so for another reason.
+//! A decision extends from the branch to the branch block's immediate post-dominator in the same activation,
+//! including all calls in between. The comparison determines whether the runs diverged at it: if the first
+//! event after it has its partner in the other run, both runs took the same edge, and later differences have
+//! another cause.
 
 /// One decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The event that came next.
+    /// The event that followed the branch.
     pub first: u32,
-    /// The event behind the place where all ways meet.
+    /// The event that followed the post-dominator.
     pub last: u32,
-    /// What it was made of, as [`words`](super::words) tells.
+    /// What the condition was computed from, as bits for [`words`](super::words).
     pub parts: u8,
-    /// The decision under way when it was made, by number.
+    /// The innermost enclosing decision at that time, by number.
     parent: u32,
 }
 
 const NONE: u32 = u32::MAX;
-/// More are not kept: what differs behind them is not explained.
+/// The limit of stored decisions. Differences that depend on later ones are not attributed to them.
 const MOST: usize = 1 << 24;
 
-/// A decision under way.
+/// A decision whose post-dominator has not been reached.
 struct Open {
     number: u32,
     depth: u32,
-    /// The block where all ways meet.
+    /// The branch block's immediate post-dominator.
     until: u32,
 }
 
@@ -43,7 +43,7 @@ impl Decisions {
         !self.open.is_empty()
     }
 
-    /// A decision was made in a call at this depth; its ways meet in a block.
+    /// Adds a decision in the activation at this depth, which ends at block `until`.
     pub(super) fn made(&mut self, next: usize, parts: u8, depth: u32, until: u32) {
         let next = next as u32;
         if let Some(open) = self.open.last()
@@ -62,7 +62,7 @@ impl Decisions {
         }
     }
 
-    /// Control has come to a block.
+    /// Ends the decisions whose post-dominator is this block.
     #[inline]
     pub(super) fn arrived(&mut self, next: usize, depth: u32, block: u32) {
         while let Some(open) = self.open.last()
@@ -73,7 +73,7 @@ impl Decisions {
         }
     }
 
-    /// Only the outer `depth` calls are still running.
+    /// Ends the decisions of activations that are not among the outer `depth` ones.
     #[inline]
     pub(crate) fn left(&mut self, next: usize, depth: usize) {
         while self.open.last().is_some_and(|o| o.depth as usize > depth) {
@@ -94,7 +94,7 @@ impl Decisions {
     }
 }
 
-/// The decisions that reach over an event, the innermost first.
+/// The decisions that extend over an event, innermost first.
 pub(crate) fn around(all: &[Decision], event: usize) -> impl Iterator<Item = Decision> + '_ {
     let n = all.partition_point(|d| d.first as usize <= event);
     let mut next = n.checked_sub(1).map_or(NONE, |n| n as u32);

@@ -1,4 +1,4 @@
-//! How labels go through instructions.
+//! Transfer functions of labels: how they propagate through instructions.
 
 use super::{ADDRESS, LAYOUT, Label, OWN, SHOWN, chosen_by, made_of, reached_by, reasons, sources, used};
 use crate::extract::Extractor;
@@ -8,12 +8,13 @@ use program::inst::{BinOp, CastOp, Inst, IntPred, Operand, Ty};
 use replay::code::{Move, Op};
 use replay::observer::{Effect, View};
 
-/// Two pointers to memory of which nobody knows more are into the same object if they are no
-/// further apart.
+/// Two pointers into memory without a known object count as pointers into one object if they are at most this
+/// far apart.
 const NEAR: u64 = 1 << 20;
 
 impl Extractor<'_> {
-    /// An instruction has run. Called only if there are labels or the function has sources.
+    /// Propagates labels through an executed instruction. Called only if there are labels or the function has
+    /// sources.
     #[inline]
     pub(crate) fn flow(&mut self, view: &View<'_>, effect: Effect) {
         let live = self.fleeting.is_live(view.depth);
@@ -56,7 +57,7 @@ impl Extractor<'_> {
             Inst::Cast { op, from, to, a, .. } => {
                 let label = self.slot(view, *a, 0);
                 match (op, from, to) {
-                    // A number may travel as a pointer.
+                    // An integer may be stored in a pointer.
                     (_, Ty::Ptr, _) if !self.points_somewhere(view.value(*a)) => label,
                     (CastOp::Bits, Ty::Ptr, Ty::Int(_)) => match made_of(label) {
                         0 => label | ADDRESS,
@@ -158,7 +159,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// The label of a slot of an operand.
+    /// The label of one slot of an operand.
     pub(super) fn slot(&self, view: &View<'_>, operand: Operand, k: u32) -> Label {
         match operand {
             Operand::Reg(r) => self.fleeting.get(view.depth, r + k),
@@ -166,12 +167,12 @@ impl Extractor<'_> {
         }
     }
 
-    /// What is shown instead of an operand that is taken as a value of this type.
+    /// The label shown instead of an operand that is used as a value of this type.
     pub(crate) fn shown(&self, view: &View<'_>, operand: Operand, ty: Ty) -> Label {
         self.number(view, operand, ty) & SHOWN
     }
 
-    /// The label of an operand that is taken as a value of this type.
+    /// The label of an operand that is used as a value of this type.
     pub(super) fn number(&self, view: &View<'_>, operand: Operand, ty: Ty) -> Label {
         match (operand, ty) {
             (Operand::Symbol { .. }, Ty::Int(_)) => ADDRESS,
@@ -205,7 +206,8 @@ impl Extractor<'_> {
                 false => LAYOUT,
             },
             BinOp::Sub if x & ADDRESS != 0 => ADDRESS,
-            // Everything is aligned to sixteen bytes, or to what its type says.
+            // Masks of up to 16 bytes give the alignment, which is the same in every run; masks of the low
+            // bits only give an address again.
             BinOp::And if !both && other < 16 => 0,
             BinOp::And if !both && !other < 1 << 16 => ADDRESS,
             BinOp::Or | BinOp::Xor if !both && other < 16 => ADDRESS,
@@ -224,7 +226,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// Whether something of the program is at an address, or may be.
+    /// Whether an address may be that of an object or function of the program.
     fn points_somewhere(&self, address: u64) -> bool {
         is_address(address)
             || self.book.objects.block(address).is_some()
@@ -233,7 +235,7 @@ impl Extractor<'_> {
             || self.frames.last().is_some_and(|f| f.frame <= address && address < self.stack)
     }
 
-    /// Whether two addresses are inside of one object, or right behind it.
+    /// Whether two addresses are within one object, or one past its end.
     fn share_object(&self, a: u64, b: u64) -> bool {
         let (low, high) = (a.min(b), a.max(b));
         if let Some((start, len, _)) = self.book.objects.block(low) {
@@ -266,7 +268,7 @@ impl Extractor<'_> {
         self.fleeting.memory.fill(address, len, label);
     }
 
-    /// Control went over an edge: phis are assigned.
+    /// Propagates labels to the phis of an edge's target.
     pub(crate) fn over_edge(&mut self, view: &View<'_>, from: u32, to: u32) {
         let next = self.sink.len();
         let label = std::mem::take(&mut self.fleeting.deciding);
@@ -299,7 +301,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// The block where all ways out of a block of the running function meet.
+    /// The immediate post-dominator of a block of the running function.
     fn meeting_place(&mut self, block: u32) -> u32 {
         let plan = &mut self.plans[self.current];
         let function = &self.book.image.module(plan.module).functions[plan.function as usize];

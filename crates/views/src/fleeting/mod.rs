@@ -1,33 +1,30 @@
-//! Values that are other ones in every run: made of addresses, of the time, of numbers that
-//! the system gives out, of randomness.
+//! Nondeterministic values, called *fleeting*: values that differ between two runs of one program on one
+//! input, since they are computed from addresses, the time, numbers assigned by the system, or randomness.
 //!
-//! Two runs of one program on one input differ in them and mean nothing by it. Which values
-//! they are is followed through the replay: every register and every byte of memory may have
-//! a [`Label`], the set of what it was made of. Labels go where values go: through
-//! arithmetic, memory, calls, results, and functions of the C library with the state that
-//! those keep. Events whose value has a label say so instead of the value.
+//! They are irrelevant differences between two runs. Dynamic taint tracking during the replay finds them:
+//! each register and each byte of memory may have a [`Label`], the set of sources it was computed from.
+//! Labels propagate through arithmetic, memory, calls, results, and functions of the C library with their
+//! hidden state. An event whose value has a label contains the label instead of the value.
 //!
-//! **Addresses.** A pointer needs no label: no event shows it. One that becomes a number has
-//! [`ADDRESS`]: adding a number to it, or cutting its low bits, gives an address again. Two
-//! of them inside of one object cancel out: a distance, and which of the two is lower, are
-//! the same in every run, as is whether two addresses are equal. Everything else that is
-//! made of an address is of its [`LAYOUT`].
+//! **Addresses.** A pointer needs no label: no event shows it. A pointer converted to an integer has
+//! [`ADDRESS`]: adding a number to it, or clearing its low bits, gives an address again. For two addresses
+//! within one object, the difference, the order and equality are the same in every run and have no label; so
+//! is equality of any two addresses. Everything else computed from an address has [`LAYOUT`].
 //!
-//! **Places.** What is loaded from a place that was computed from such a value (a slot of a
-//! hash table) was *chosen* by it, what is stored there was *placed* by it. The event does
-//! not say which element that was, nor what it held; but values that were chosen are
-//! themselves again once they are stored. Otherwise everything that ever was in a table would
-//! count for nothing. What lies behind a pointer that was chosen (the chain of a slot) is shown,
-//! but a branch on it is a decision as well.
+//! **Locations.** A value loaded from a location whose address was computed from a fleeting value (a slot of
+//! a hash table) was *chosen* by it; a value stored there was *placed* by it. The event contains neither the
+//! element's index nor its content. But a chosen value loses that label when it is stored elsewhere;
+//! otherwise everything that was ever in a hash table would be ignored. Memory reached through a chosen
+//! pointer (the chain of a slot) is shown, but a branch on it is a decision as well.
 //!
-//! **Decisions.** A branch that depends on a label is noted, with the events up to where its
-//! ways meet again ([`decisions`]): runs that part there do so for that reason.
+//! **Decisions.** A branch on a label is recorded, with the events up to its immediate post-dominator
+//! ([`decisions`]): runs that diverge there diverge for that reason.
 //!
-//! While no label exists, the fast loop of the replay runs. It is left when a source is
-//! called, and for functions that turn pointers into numbers.
+//! While no label exists, the replay uses its fast loop. It switches to the slow one after a call of a
+//! source, and in functions that convert pointers to integers.
 //!
-//! Bytes of a pointer that are read from memory as numbers, and values that another thread
-//! has stored and overwritten since, have no label.
+//! Not tracked: bytes of a pointer that are read from memory as integers, and values that another thread
+//! stored and that were overwritten since.
 
 mod acts;
 pub mod decisions;
@@ -43,59 +40,60 @@ use shadow::Shadow;
 pub(crate) use sources::sources;
 use std::collections::HashSet;
 
-/// What a value was made of: bits of [`ADDRESS`] and its like; above them, the same bits for what
-/// only chose or placed it, and above those for what chose the way to it.
+/// A taint label. The low byte has the sources that a value was computed from, as bits of [`ADDRESS`] and its
+/// like; the second byte, the same bits for sources that only chose or placed it; the third, for those that
+/// chose a pointer on the access path to it.
 pub(crate) type Label = u32;
 
-/// It is an address, as a number.
+/// It is an address, as an integer.
 pub(crate) const ADDRESS: Label = 1;
 /// It was computed from addresses.
 pub(crate) const LAYOUT: Label = 2;
 pub(crate) const CLOCK: Label = 4;
-/// Numbers that the system gives out: of processes, threads, files.
+/// Numbers assigned by the system: of processes, threads, files.
 pub(crate) const SYSTEM: Label = 8;
 pub(crate) const RANDOM: Label = 16;
 
 const OWN: Label = 0xff;
-/// What is shown instead of a value.
+/// The bits that an event shows instead of a value.
 const SHOWN: Label = 0xffff;
 
-/// What a label says besides that a number is an address.
+/// The sources of a label, without the bit that marks an address.
 pub(crate) fn made_of(label: Label) -> Label {
     label & OWN & !ADDRESS
 }
 
-/// The label of what was chosen, or placed, by a value with this one.
+/// The label of a value that was chosen or placed by a value with this label.
 pub(crate) fn chosen_by(label: Label) -> Label {
     made_of(label) << 8
 }
 
-/// The label of what lies behind a pointer that was chosen.
+/// The label of memory reached through a chosen pointer.
 fn reached_by(label: Label) -> Label {
     ((label >> 8 | label >> 16) & OWN & !ADDRESS) << 16
 }
 
-/// What of a label goes from one function to another.
+/// The bits of a label that propagate from one function to another.
 fn passed_on(label: Label) -> Label {
     label & OWN | reached_by(label)
 }
 
-/// All that a value depends on, as [`Shape::Fleeting`] has it.
+/// All sources a value depends on, in the encoding of [`Shape::Fleeting`].
 pub(crate) fn all(label: Label) -> u8 {
     (label | label >> 8) as u8
 }
 
-/// All that a decision depends on.
+/// All sources a decision depends on.
 fn reasons(label: Label) -> u8 {
     (label | label >> 8 | label >> 16) as u8 & !(ADDRESS as u8)
 }
 
-/// An address that goes into a computation with something else.
+/// The label of an operand of a computation with something else: an address becomes [`LAYOUT`].
 fn used(label: Label) -> Label {
     if label & ADDRESS != 0 { label & !ADDRESS | LAYOUT } else { label }
 }
 
-/// The parts of a label in words.
+/// The sources of a label in words.
 #[must_use]
 pub fn words(parts: u8) -> Vec<&'static str> {
     let parts = Label::from(parts);
@@ -108,7 +106,7 @@ pub fn words(parts: u8) -> Vec<&'static str> {
     known.into_iter().filter(|(bit, _)| parts & bit != 0).map(|(_, word)| word).collect()
 }
 
-/// The labels of a function's registers.
+/// The labels of an activation's registers.
 #[derive(Default)]
 struct Registers {
     labels: Vec<Label>,
@@ -121,42 +119,42 @@ impl Registers {
     }
 }
 
-/// All labels of a moment. See the module's documentation.
+/// All labels at one point of the replay. See the module's documentation.
 #[derive(Default)]
 pub(crate) struct Fleeting {
     frames: Vec<Registers>,
-    /// Registers with a label, in all frames.
+    /// The number of labelled registers in all activations.
     live: u64,
     memory: Shadow,
-    /// State of the library and content of files.
+    /// Labels of hidden state of the library and of file contents.
     hidden: Shadow,
-    /// Of the call under way, argument by argument.
+    /// Labels of the current call's arguments.
     arguments: Vec<[Label; 2]>,
-    /// Arguments of it that are passed as memory: number, and where they lie.
+    /// Arguments of the current call that are passed in memory: index and address.
     by_value: Vec<(usize, u64)>,
-    /// Of the return under way.
+    /// Labels of the value being returned.
     returning: Vec<Label>,
-    /// Descriptors and streams whose bytes are other ones in every run.
+    /// Descriptors and streams whose content differs in every run.
     devices: HashSet<u64>,
-    /// The branch that was just taken, if it was decided by something fleeting.
+    /// The label of the condition of the branch that was just taken.
     deciding: Label,
     pub(crate) decisions: Decisions,
 }
 
 impl Fleeting {
-    /// Whether there are labels.
+    /// Whether any label exists or any decision is open.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         self.live > 0 || self.memory.held() > 0 || self.decisions.is_open()
     }
 
-    /// Whether the call or return under way passes labels.
+    /// Whether the current call or return passes labels.
     #[inline]
     pub(crate) fn passes(&self) -> bool {
         !self.arguments.is_empty() || !self.returning.is_empty()
     }
 
-    /// What was passed has arrived, or has left the program.
+    /// Clears the passed labels, once the callee or caller has received them or the call was external.
     fn passed(&mut self) {
         self.arguments.clear();
         self.returning.clear();
@@ -170,7 +168,7 @@ impl Fleeting {
         self.registers(depth).is_some_and(|r| r.live > 0)
     }
 
-    /// What is shown instead of the value of a register.
+    /// The label shown instead of the value of a register.
     pub(crate) fn shown(&self, depth: u32, slot: u32) -> Label {
         self.get(depth, slot) & SHOWN
     }
@@ -200,7 +198,7 @@ impl Fleeting {
         self.live = self.live + u64::from(now) - u64::from(before);
     }
 
-    /// Only the outer `depth` functions are still running.
+    /// Clears the labels of activations beyond the outer `depth` ones.
     pub(crate) fn leave(&mut self, depth: usize) {
         for registers in self.frames.iter_mut().skip(depth) {
             if registers.live > 0 {
@@ -211,18 +209,18 @@ impl Fleeting {
         }
     }
 
-    /// A range holds something new.
+    /// Clears the labels of a range of memory that was overwritten.
     pub(crate) fn overwritten(&mut self, address: u64, len: u64) {
         self.memory.fill(address, len, 0);
     }
 
-    /// The labels of a range of memory, together.
+    /// The union of the labels of a range of memory.
     pub(crate) fn of_memory(&self, address: u64, len: u64) -> Label {
         self.memory.union(address, len)
     }
 
-    /// Bytes of memory, with those that have a label made the same in every run. A stretch of
-    /// them in a text is one sign.
+    /// Bytes of a text with the labelled ones replaced by a fixed placeholder, one per run of labelled bytes.
+    /// `None` if no byte has a label.
     pub(crate) fn steady_text(&self, address: u64, bytes: &[u8]) -> Option<Vec<u8>> {
         if self.of_memory(address, bytes.len() as u64) == 0 {
             return None;
@@ -232,7 +230,7 @@ impl Fleeting {
         for (i, byte) in bytes.iter().enumerate() {
             let fleeting = self.memory.get(address.wrapping_add(i as u64)) != 0;
             match fleeting {
-                // No text, and what seems to follow may be some more of it.
+                // Not text: the bytes that follow may be more of the labelled value.
                 true if byte.is_ascii_control() && within => break,
                 true if byte.is_ascii_control() => {
                     out.extend("…".as_bytes());
@@ -247,7 +245,7 @@ impl Fleeting {
         Some(out)
     }
 
-    /// Overwrites the bytes that have a label.
+    /// Overwrites the labelled bytes with a constant.
     pub(crate) fn steady_bytes(&self, address: u64, bytes: &mut [u8]) {
         if self.of_memory(address, bytes.len() as u64) != 0 {
             for (i, byte) in bytes.iter_mut().enumerate() {
@@ -260,7 +258,7 @@ impl Fleeting {
 }
 
 impl Trace {
-    /// What the values of an event are made of, if they are fleeting.
+    /// What the values of an event were computed from, if they are fleeting; else 0.
     #[must_use]
     pub fn says_fleeting(&self, event: usize) -> u8 {
         let of = |shape: &Shape| if let Shape::Fleeting(parts) = shape { *parts } else { 0 };

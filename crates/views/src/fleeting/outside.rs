@@ -1,9 +1,8 @@
-//! How labels go through functions that are not the program's own.
+//! Propagates labels through external functions.
 //!
-//! What a function leaves behind is made of all that it was given: values, ranges it reads, state it
-//! keeps. Copies are followed byte by byte. A pointer says where to look, not what is there: its
-//! label counts only where it is printed. Memory that is given back, or given out, still holds what
-//! it held, and its labels.
+//! By default, everything a function writes depends on everything it is given: values, ranges it reads,
+//! hidden state. Copies are tracked byte by byte. A pointer only selects the memory that is read, so its
+//! label counts only if it is printed. Memory that is freed or allocated keeps its content, and its labels.
 
 use super::sources::{self, Part};
 use super::{LAYOUT, Label, OWN, RANDOM, SYSTEM, made_of, used};
@@ -13,11 +12,11 @@ use program::inst::{ArgTy, Inst, Ty};
 use replay::effects;
 use replay::observer::{ExternalCall, View};
 
-/// Longest name that is looked at.
+/// The longest name that is read.
 const NAME: usize = 4096;
 
 impl Extractor<'_> {
-    /// A call out of the program has returned.
+    /// Propagates labels through an external call that has returned.
     pub(crate) fn through_outside(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         let known = call.known;
         self.fleeting.passed();
@@ -49,7 +48,7 @@ impl Extractor<'_> {
         for (address, len) in &reads {
             label |= used(self.at(*address).union(*address, *len)) & OWN;
         }
-        // How long a text is says nothing of what is in it.
+        // The length of a text does not depend on its characters.
         if matches!(known.model, Some(Model::Strlen | Model::Strnlen)) {
             label = 0;
         }
@@ -67,7 +66,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// Memory, or what is like it.
+    /// The labels of memory, or of hidden state.
     fn at(&self, address: u64) -> &super::Shadow {
         if effects::is_hidden(address) { &self.fleeting.hidden } else { &self.fleeting.memory }
     }
@@ -82,7 +81,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// The labels of the values that are passed.
+    /// The union of the labels of the passed values.
     fn given(&self, view: &View<'_>, call: &ExternalCall<'_>, known: Option<&External>) -> Label {
         let Inst::Call(inst) = view.inst() else { return 0 };
         let printed = known.and_then(|k| k.format).filter(|f| !f.input).and_then(|f| match f.args {
@@ -95,7 +94,7 @@ impl Extractor<'_> {
             let own = self.slot(view, arg.value, 0);
             label |= match arg.ty {
                 ArgTy::Value(Ty::Ptr) => match printed {
-                    // A pointer that is printed, not followed.
+                    // A variadic argument of a format: it counts if the format prints pointers.
                     Some((format, first)) if slot >= u32::from(first) => {
                         let text = call.args.get(format as usize).copied().unwrap_or(0);
                         match self.prints_pointers(view, text) {
@@ -125,7 +124,7 @@ impl Extractor<'_> {
         bytes.windows(2).any(|w| w == b"%p")
     }
 
-    /// Functions that copy bytes from one place to another as they are.
+    /// Handles functions that copy bytes unchanged. Returns whether this is one.
     fn copied(&mut self, view: &View<'_>, call: &ExternalCall<'_>, known: &External) -> bool {
         let argument = |n: usize| call.args.get(n).copied().unwrap_or(0);
         if known.has(flag::MOVES) {
@@ -154,7 +153,7 @@ impl Extractor<'_> {
         true
     }
 
-    /// Something new came from a source.
+    /// Labels the output of a source.
     fn spring(&mut self, view: &View<'_>, call: &ExternalCall<'_>, label: Label, part: Part) {
         let writes = effects::writes(view, call);
         let writes = || writes.iter().copied().filter(|w| !effects::is_hidden(w.0));
@@ -184,7 +183,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// Remembers what is opened and closed of the files that are other ones in every run.
+    /// Tracks opening and closing of files whose content differs in every run.
     fn devices(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         let Some(known) = call.known else { return };
         let result = call.result.first().copied().unwrap_or(0);
@@ -218,7 +217,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// The label of an argument as an event shows it.
+    /// The label of an argument as shown by an event.
     pub(crate) fn shown_argument(&self, view: &View<'_>, n: usize) -> Label {
         let Inst::Call(inst) = view.inst() else { return 0 };
         match inst.args.get(n).map(|a| (a.ty, a.value)) {

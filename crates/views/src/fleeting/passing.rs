@@ -1,4 +1,4 @@
-//! How labels go from function to function of the program.
+//! Propagates labels between functions of the program.
 
 use super::{OWN, passed_on};
 use crate::extract::Extractor;
@@ -6,7 +6,7 @@ use program::inst::{ArgTy, Call, Inst, Operand, Ty};
 use replay::observer::View;
 
 impl Extractor<'_> {
-    /// A call is about to be made.
+    /// Collects the labels of a call's arguments, before the call.
     pub(super) fn passing(&mut self, view: &View<'_>, call: &Call) {
         self.fleeting.arguments.clear();
         self.fleeting.by_value.clear();
@@ -33,7 +33,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// A function was entered: its parameters are what was passed.
+    /// Assigns the passed labels to the parameters of a function that was entered.
     pub(crate) fn received(&mut self, view: &View<'_>, outside: bool) {
         let arguments = std::mem::take(&mut self.fleeting.arguments);
         if !outside {
@@ -76,7 +76,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// A call of a function of the program has returned.
+    /// Assigns the returned labels to the result of a call.
     pub(crate) fn given_back(&mut self, view: &View<'_>) {
         if let Inst::Call(call) = view.inst() {
             let slots: u32 = call.ret.iter().map(|t| t.slots()).sum();
@@ -88,7 +88,7 @@ impl Extractor<'_> {
         self.fleeting.returning.clear();
     }
 
-    /// A variadic argument was put into memory.
+    /// Labels the copy of a variadic argument that was stored to memory.
     pub(crate) fn spilled(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {
         self.fleeting.overwritten(address, len);
         let depth = view.depth.saturating_sub(1);

@@ -1,13 +1,13 @@
-//! Memory beside memory: which bytes have a label.
+//! Shadow memory: the label of each byte.
 //!
-//! Only lines with labels are kept. Nearly all accesses are to memory without any; for those a
-//! count per page (a few pages share one) says so in one look.
+//! Only lines with labels are stored. Nearly all accesses are to memory without labels; a count per page
+//! (several pages share one) detects these with a single lookup.
 
 use super::Label;
 use rustc_hash::FxHashMap;
 
 const LINE: u64 = 256;
-/// Pages whose numbers agree in the low bits share a count.
+/// The number of counts. Pages whose numbers agree modulo this share one.
 const FILTER: usize = 1 << 12;
 
 struct Line {
@@ -18,7 +18,7 @@ struct Line {
 /// See the module's documentation.
 #[derive(Default)]
 pub(super) struct Shadow {
-    /// Lines of the pages of this number modulo [`FILTER`]; empty as long as there are none.
+    /// For each page number modulo [`FILTER`], the number of stored lines; empty while there are none.
     filter: Vec<u32>,
     lines: FxHashMap<u64, Box<Line>>,
 }
@@ -28,13 +28,13 @@ fn page(address: u64) -> usize {
 }
 
 impl Shadow {
-    /// How many lines have labels.
+    /// The number of lines with labels.
     #[inline]
     pub(super) fn held(&self) -> usize {
         self.lines.len()
     }
 
-    /// Whether a short access may touch a label.
+    /// Whether an access to a few bytes may touch a label.
     #[inline]
     pub(super) fn may_hold(&self, address: u64, len: u64) -> bool {
         !self.lines.is_empty()
@@ -69,7 +69,7 @@ impl Shadow {
         }
     }
 
-    /// The lines that a range touches and that have labels, in order.
+    /// The lines with labels that a range touches, in order.
     fn touched(&self, address: u64, len: u64) -> Vec<u64> {
         if self.lines.is_empty() || len == 0 {
             return Vec::new();
@@ -83,7 +83,7 @@ impl Shadow {
         found
     }
 
-    /// The bytes of a range that have a label, in order: offset and label.
+    /// The labelled bytes of a range, in order: offset and label.
     pub(super) fn find(&self, address: u64, len: u64) -> Vec<(u64, Label)> {
         let mut out = Vec::new();
         for number in self.touched(address, len) {
@@ -98,7 +98,7 @@ impl Shadow {
         out
     }
 
-    /// The labels of a range together.
+    /// The union of the labels of a range.
     pub(super) fn union(&self, address: u64, len: u64) -> Label {
         if len <= 8 {
             if !self.may_hold(address, len) {
@@ -124,7 +124,7 @@ impl Shadow {
         }
     }
 
-    /// A range got the bytes of another one; they may overlap.
+    /// Copies the labels of a range to another; they may overlap.
     pub(super) fn copy(&mut self, to: u64, from: u64, len: u64) {
         if self.lines.is_empty() {
             return;
@@ -149,7 +149,7 @@ mod tests {
         s.set(0x1003, 2);
         assert_eq!(s.union(0x0fff, 5), 6);
         assert_eq!(s.find(0x0ff0, 0x40).len(), 8);
-        // Overlapping, forwards and back.
+        // Overlapping, in both directions.
         s.copy(0x1000, 0x1000 - 4, 8);
         assert_eq!((s.get(0x1007), s.get(0x1003), s.get(0x0ffc)), (2, 4, 4));
         s.copy(0x0ffc, 0x1000, 8);

@@ -1,12 +1,12 @@
-//! Where fleeting values come from.
+//! Sources of fleeting values.
 
 use super::{CLOCK, Label, RANDOM, SYSTEM};
 use externals::{Channel, Direction, External};
 use program::inst::{ArgTy, Inst, Operand, Source, Ty};
 use program::model::Function;
 
-/// The instructions of a function that turn an address into a number, or read a clock of the
-/// processor; none if there are none.
+/// The instructions of a function that convert an address to an integer, or read the processor's clock;
+/// `None` if there are none.
 pub(crate) fn sources(function: &Function) -> Option<Box<[bool]>> {
     let found: Box<[bool]> = function.code.iter().map(is_source).collect();
     found.contains(&true).then_some(found)
@@ -27,7 +27,7 @@ fn is_source(inst: &Inst) -> bool {
     }
 }
 
-/// Instructions of the processor that give something else every time.
+/// The label of a processor instruction with a nondeterministic result.
 pub(super) fn of_processor(source: &Source) -> Label {
     let (Source::Asm(text) | Source::Intrinsic(text)) = source;
     let says = |words: &[&str]| words.iter().any(|w| text.contains(w));
@@ -38,29 +38,29 @@ pub(super) fn of_processor(source: &Source) -> Label {
     }
 }
 
-/// Which part of what a function leaves behind is fleeting.
+/// Which part of a function's output is fleeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Result,
-    /// All that it writes.
+    /// All memory that it writes.
     Written,
     Both,
-    /// So many bytes at offsets of the first range it writes.
+    /// Offsets and sizes within the first range that it writes.
     Fields(&'static [(u64, u64)]),
-    /// The six letters that it puts into the name it is given, so many bytes before its end.
+    /// The six characters that it replaces in the given name template, this many bytes before its end.
     Name(Option<u8>),
 }
 
-/// Device and number of a file, and its three times, in a `struct stat`.
+/// Device and inode number of a file, and its three times, in a `struct stat`.
 const STAT: &[(u64, u64)] = &[(0, 16), (72, 48)];
-/// The number in a `struct dirent`, and where the next one lies.
+/// The inode number in a `struct dirent`, and the offset of the next entry.
 const ENTRY: &[(u64, u64)] = &[(0, 16)];
 /// The sender in a `siginfo_t`.
 const SENDER: &[(u64, u64)] = &[(12, 4)];
-/// Usage of time, and counts of faults and switches.
+/// CPU times, and counts of page faults and context switches.
 const ALL: &[(u64, u64)] = &[(0, 144)];
 
-/// What a known function gives that is another one in every run.
+/// The nondeterministic output of a known external.
 pub(super) fn of_function(known: &External) -> Option<(Label, Part)> {
     let found = match known.name {
         "time" => (CLOCK, Part::Both),
@@ -97,7 +97,7 @@ pub(super) fn of_function(known: &External) -> Option<(Label, Part)> {
     Some(found)
 }
 
-/// The same of functions that are not in the table: C++'s clocks and its random device.
+/// The same for functions outside the table of externals: C++'s clocks and its random device.
 pub(super) fn of_symbol(name: &str) -> Label {
     match name {
         _ if name.starts_with("_ZNSt6chrono3_V2") && name.ends_with("nowEv") => CLOCK,
@@ -107,7 +107,7 @@ pub(super) fn of_symbol(name: &str) -> Label {
     }
 }
 
-/// Files whose content is another one in every run.
+/// Files whose content differs in every run.
 pub(super) fn is_device(path: &[u8]) -> bool {
     matches!(path, b"/dev/urandom" | b"/dev/random" | b"/dev/hwrng")
         || path.starts_with(b"/proc/")
