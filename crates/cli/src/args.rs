@@ -86,7 +86,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Whether to colour a stream.
+    /// Whether output to a stream is coloured; `terminal`: the stream is a terminal.
     pub fn enabled(self, terminal: bool) -> bool {
         match self {
             Color::Always => true,

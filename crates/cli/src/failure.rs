@@ -1,31 +1,31 @@
-//! What went wrong, as a sentence, and what a script sees of it.
+//! Errors as sentences for users, and as exit codes for scripts.
 //!
-//! Libraries give fragments that fit "failed to ..."; here they become sentences that
-//! say what, where, and what can be done.
+//! Libraries return fragments that fit "failed to ..."; this module turns them into sentences that state the
+//! error, its location, and a remedy.
 
 use crate::render::Paint;
 use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// How the command ends.
+/// The exit status of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done, or the answer is yes.
     Done,
     /// Done, and the answer is no.
     No,
-    /// The command line makes no sense.
+    /// The command line is invalid.
     Usage,
-    /// Input that is damaged or does not fit.
+    /// The input is damaged or inconsistent.
     BadInput,
-    /// A recording that lacks something.
+    /// A recording is incomplete.
     Incomplete,
-    /// The machine lacks something.
+    /// The machine lacks a resource.
     Environment,
-    /// There is nothing to explain: the test does not pass before, or does not fail after.
+    /// There is no regression: the test does not pass before, or does not fail after.
     NoRegression,
-    /// The test comes and goes.
+    /// The test is flaky.
     Flaky,
     /// A version does not build.
     DoesNotBuild,
@@ -33,13 +33,13 @@ pub enum Exit {
     Swapped,
     /// The test command cannot be run.
     TestNotRun,
-    /// A revision is named and git is not there.
+    /// A revision is given but git is not installed.
     NoGit,
     /// There is no clang to build with.
     NoClang,
-    /// A defect of this program: an invariant of its own does not hold.
+    /// An internal error: an invariant of this program is violated.
     Internal,
-    /// The status of a command that was run for the user.
+    /// The exit status of a command that was run for the user.
     OfCommand(u8),
 }
 
@@ -69,13 +69,13 @@ impl Exit {
     }
 }
 
-/// A command could not give its answer.
+/// A command failed to give its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub exit: Exit,
-    /// A sentence; empty if nothing is to be said.
+    /// A sentence; empty if nothing is to be reported.
     pub what: String,
-    /// What to do about it.
+    /// A suggested remedy.
     pub hint: Option<String>,
 }
 
@@ -84,7 +84,7 @@ impl Failure {
         Failure { exit, what: what.to_string(), hint: None }
     }
 
-    /// "failed to" and a library's fragment.
+    /// Makes a sentence of "failed to" and a library's fragment.
     pub fn failed_to(exit: Exit, fragment: impl Display) -> Failure {
         Failure::new(exit, format_args!("failed to {fragment}"))
     }
@@ -95,10 +95,10 @@ impl Failure {
         self
     }
 
-    /// Says it on standard error.
+    /// Prints the failure to standard error.
     pub fn report(&self, paint: Paint) {
         let mut err = std::io::stderr().lock();
-        // Nothing can be done about a standard error that is gone.
+        // Errors of writing to standard error are ignored.
         if !self.what.is_empty() {
             let _ = writeln!(err, "{} {}", paint.bad("relapse:"), self.what);
         }
@@ -110,7 +110,7 @@ impl Failure {
     }
 }
 
-/// Writing the answer failed. A reader that has seen enough (`| head`) is no failure.
+/// An error of writing the answer. A reader that closed the pipe early (`| head`) is not a failure.
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
         if error.kind() == std::io::ErrorKind::BrokenPipe {

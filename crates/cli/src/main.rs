@@ -1,17 +1,17 @@
-//! The `relapse` command: recordings from the shell.
+//! The `relapse` command.
 //!
 //! # What lives here
-//! * [`args`]: the command line as a whole; each command's arguments stand beside it;
-//! * [`commands`]: one file per command. A command asks the libraries, and renders
-//!   the answer as text or as one of the JSON documents of `docs/json.md`;
-//! * [`failure`]: sentences for people and exit codes for scripts;
-//! * [`tools`], [`solvers`]: the compilers and solvers that commands use; [`signals`], [`times`], [`document`]: what
-//!   several commands share;
+//! * [`args`]: the command line as a whole; the arguments of each command are in its module;
+//! * [`commands`]: one file per command. A command calls the libraries, and renders the answer as text or as
+//!   one of the JSON documents of `docs/json.md`;
+//! * [`failure`]: error sentences for people and exit codes for scripts;
+//! * [`tools`], [`solvers`]: the compilers and solvers that commands use; [`signals`], [`times`],
+//!   [`document`]: code shared by several commands;
 //! * [`render`], [`progress`]: tables, numbers, colours, progress bars.
 //!
 //! # What must not be known here
-//! How anything is computed. Whatever a second front end (an editor, a test runner)
-//! would need as well belongs into a library.
+//! How anything is computed. Code that a second front end (an editor, a test runner) would need as well
+//! belongs in a library.
 
 mod args;
 mod commands;
@@ -32,13 +32,13 @@ use failure::{Exit, Failure};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// What every command gets: where its answer goes and how it may look.
+/// The context of every command: the output stream and its properties.
 pub struct Session {
     /// Standard output, buffered.
     pub out: Box<dyn Write>,
     /// Colours for `out`.
     pub paint: render::Paint,
-    /// Whether somebody watches standard error.
+    /// Whether standard error is a terminal.
     pub watched: bool,
 }
 
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
     match answer {
         Ok(exit) => exit.code(),
         Err(failure) => {
-            // What was written before the failure is part of the answer.
+            // Output written before the failure is part of the answer.
             let _ = session.out.flush();
             failure.report(error_paint);
             failure.exit.code()
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
 }
 
 impl Session {
-    /// Writes a JSON document, with a line end.
+    /// Writes a JSON document and a newline.
     pub fn json(&mut self, document: &impl serde::Serialize) -> Result<Exit, Failure> {
         serde_json::to_writer_pretty(&mut self.out, document)
             .map_err(|e| Failure::from(std::io::Error::from(e)))?;

@@ -1,4 +1,4 @@
-//! Opening what the user named, with sentences for what may be wrong with it.
+//! Opens recordings and processes, with sentences for possible errors.
 
 use crate::failure::{Exit, Failure};
 use crate::source;
@@ -26,7 +26,7 @@ pub fn recording(path: &Path) -> Result<Recording, Failure> {
     })
 }
 
-/// What is wrong with the recording as a whole, one sentence each.
+/// The defects of the recording as a whole, one sentence each.
 pub fn complaints(recording: &Recording) -> Vec<String> {
     let mut list = Vec::new();
     if let Some(manifest) = &recording.manifest
@@ -44,7 +44,7 @@ pub fn complaints(recording: &Recording) -> Vec<String> {
 /// "t0 is cut after 12,345 of 20,000 bytes; everything before replays"
 pub fn damage(damage: &recording::Damage, recording: &Path) -> String {
     use crate::render::grouped;
-    // Paths in the recording are shorter without the recording's own.
+    // Paths in the recording are shown relative to it.
     let what = damage.what.replace(&format!("{}/", recording.display()), "");
     let (usable, total) = (damage.usable_bytes, damage.total_bytes);
     if usable == 0 && total == 0 {
@@ -54,7 +54,7 @@ pub fn damage(damage: &recording::Damage, recording: &Path) -> String {
     format!("{what} ({} of {} bytes are usable{rest})", grouped(usable), grouped(total))
 }
 
-/// The models of a process: those that the recording kept, or those of the binaries it ran.
+/// The models of a process: those stored in the recording, or those of the executed binaries.
 pub fn image(
     recording: &Path,
     process: &recording::Process,
@@ -75,7 +75,7 @@ pub fn image(
     replay::image::Image::load(&wanted)
 }
 
-/// Warns of source files that are not as they were: lines are shown as they are now.
+/// Warns of source files that were changed since: their lines are shown in the current version.
 pub fn warn_of_edits<'a>(processes: impl IntoIterator<Item = &'a LoadedProcess>) {
     let mut files: Vec<String> = processes
         .into_iter()
@@ -97,12 +97,12 @@ pub fn process(recording: &Recording, process: &Process) -> Result<LoadedProcess
     LoadedProcess::load(recording, process, &Options::default()).map_err(|e| cannot_load(&e))
 }
 
-/// How questions about a recording are answered: what the first of them finds is kept for the next.
+/// The options for slicing: the timeline of the first query is stored for later ones.
 pub fn slicing() -> SlicerOptions {
     SlicerOptions { keep_timeline: true, ..SlicerOptions::default() }
 }
 
-/// Why a process of the recording cannot be replayed.
+/// The failure for a process that cannot be replayed.
 pub fn cannot_load(error: &replay::error::Error) -> Failure {
     use replay::error::Error;
     let failure = Failure::failed_to(Exit::BadInput, error);
@@ -118,7 +118,7 @@ pub fn cannot_load(error: &replay::error::Error) -> Failure {
     }
 }
 
-/// A library's phrase without the recording's own path.
+/// A library's message with paths relative to the recording.
 pub fn shorter(text: &str, recording: &Path) -> String {
     text.replace(&format!("{}/", recording.display()), "")
 }

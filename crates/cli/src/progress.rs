@@ -1,10 +1,10 @@
-//! Progress bars: only for people, only when there is something to wait for.
+//! Progress bars: only on terminals, and only for work that takes a while.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
-/// A bar over `total` units, drawn on standard error when `watched`. It shows up only
-/// after a moment, so that short work leaves no trace.
+/// A bar over `total` units, drawn on standard error if `watched`. It appears after a short delay, so that
+/// quick work shows none.
 pub fn bar(watched: bool, what: &'static str, total: u64) -> ProgressBar {
     if !watched {
         return ProgressBar::hidden();
@@ -18,7 +18,7 @@ pub fn bar(watched: bool, what: &'static str, total: u64) -> ProgressBar {
     bar
 }
 
-/// A line of text that changes, drawn on standard error when `watched`.
+/// A line of text that is updated, drawn on standard error if `watched`.
 pub fn line(watched: bool) -> ProgressBar {
     if !watched {
         return ProgressBar::hidden();
@@ -31,8 +31,7 @@ pub fn line(watched: bool) -> ProgressBar {
     bar
 }
 
-/// What a command is doing, on standard error: for people a line that changes, for logs one line
-/// for each stage.
+/// Progress messages on standard error: a line that is updated on a terminal, one line per stage in a log.
 pub struct Watcher {
     bar: ProgressBar,
     speaks: bool,
@@ -40,12 +39,12 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// `speaks`: says anything at all; `watched`: somebody sees it as it happens.
+    /// `speaks`: print anything at all; `watched`: standard error is a terminal.
     pub fn new(speaks: bool, watched: bool) -> Watcher {
         Watcher { bar: line(speaks && watched), speaks, watched }
     }
 
-    /// A sentence, and whether it belongs into a log.
+    /// Shows a message, with whether to keep it in a log.
     pub fn say(&self, (text, lasting): (String, bool)) {
         if self.speaks && self.watched {
             self.bar.set_message(text);

@@ -4,17 +4,17 @@ use clap::builder::styling::{AnsiColor, Style};
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// How reports fit into this terminal.
+/// The report style for this terminal.
 pub fn style() -> report::Style {
     let style = report::Style::default();
     match rustix::termios::tcgetwinsize(rustix::stdio::stdout()) {
         Ok(size) if size.ws_col >= 40 => report::Style { width: usize::from(size.ws_col).min(140), ..style },
-        // Nobody's window has to fit: cut less.
+        // The output is no terminal: there is no width to fit, so cut less.
         _ => report::Style { width: 160, ..style },
     }
 }
 
-/// Colours, or none.
+/// Whether to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paint {
     enabled: bool,
@@ -41,18 +41,18 @@ impl Paint {
         self.with(AnsiColor::Red.on_default().bold(), text)
     }
 
-    /// A heading or the name of a thing.
+    /// A heading or a name.
     pub fn name(self, text: impl Display) -> String {
         self.with(Style::new().bold(), text)
     }
 
-    /// Something the eye may skip.
+    /// Less important text.
     pub fn faint(self, text: impl Display) -> String {
         self.with(Style::new().dimmed(), text)
     }
 }
 
-/// `12,345`
+/// A number with thousands separators: `12,345`
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -65,7 +65,7 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// `12.3 million`; exact below ten thousand.
+/// A rounded number, such as `12.3 million`; exact below ten thousand.
 pub fn rough(n: u64) -> String {
     let (unit, name) = match n {
         0..10_000 => return grouped(n),
@@ -76,7 +76,7 @@ pub fn rough(n: u64) -> String {
     format!("{:.1} {name}", n as f64 / unit)
 }
 
-/// `4.1 KiB`
+/// A size, such as `4.1 KiB`
 pub fn bytes(n: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if n < 1024 {
@@ -91,13 +91,13 @@ pub fn bytes(n: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// `1 process`, `2 processes`
+/// A number with a noun: `1 process`, `2 processes`
 pub fn counted(n: u64, noun: &str) -> String {
     let plural = if noun.ends_with('s') { "es" } else { "s" };
     format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { plural })
 }
 
-/// Text in columns as wide as their widest cell.
+/// A table whose columns are as wide as their widest cell.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     header: Vec<String>,
@@ -106,7 +106,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Column titles; one that starts with `>` is aligned to the right.
+    /// Column titles; one that starts with `>` is right-aligned.
     pub fn new(columns: &[&str]) -> Table {
         Table {
             header: columns.iter().map(|c| c.trim_start_matches('>').to_owned()).collect(),

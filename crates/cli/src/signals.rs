@@ -1,21 +1,21 @@
-//! What SIGINT, SIGTERM and SIGHUP do to commands that search.
+//! Handling of SIGINT, SIGTERM and SIGHUP in commands that search.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Signals that arrive together are one: `timeout` and shells send theirs to the process and
-/// then to its group.
+/// Signals within this interval count as one: `timeout` and shells signal the process and then its process
+/// group.
 const ONE_SIGNAL: Duration = Duration::from_secs(1);
 
-/// The first signal asks for the best answer so far; a later one ends the process at once, as
-/// what is computed between trials does not look at `stop`.
+/// The first signal requests the best answer so far. A later one ends the process immediately, as
+/// computations between trials do not check `stop`.
 pub fn stop_on_signals(stop: &Arc<AtomicBool>) -> std::io::Result<()> {
     end_on_signals(stop, None)
 }
 
-/// The same, where there is no answer before the end: after `grace`, in which builds and tests are ended, the
-/// first signal ends the process too.
+/// The same for commands without an intermediate answer: the first signal too ends the process, after the
+/// grace period `grace`, in which builds and tests are terminated.
 pub fn end_on_signals(stop: &Arc<AtomicBool>, grace: Option<Duration>) -> std::io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
@@ -31,7 +31,7 @@ pub fn end_on_signals(stop: &Arc<AtomicBool>, grace: Option<Duration>) -> std::i
                 });
             }
             if first.get_or_insert_with(Instant::now).elapsed() > ONE_SIGNAL {
-                // It fails for signals without a default action only.
+                // Fails only for signals without a default action.
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
         }

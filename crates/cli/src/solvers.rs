@@ -1,9 +1,9 @@
-//! Solvers that the user named, or that are there.
+//! The solvers to use: those that the user named, or installed ones.
 
 use crate::failure::{Exit, Failure};
 use solver::Command;
 
-/// Solvers to ask. Without any, what is easy is answered all the same.
+/// The solver commands. If there are none, the internal solver still answers easy queries.
 pub fn named(text: Option<&str>) -> Result<Vec<Command>, Failure> {
     let Some(text) = text else { return Ok(Command::found()) };
     let fault = |what: String| {

@@ -1,9 +1,9 @@
-//! Places in source files as people write them: `FILE:LINE`.
+//! Locations in source files in the form `FILE:LINE`.
 
 use std::path::Path;
 use std::str::FromStr;
 
-/// `FILE:LINE`. The file may be any tail of the path: `list.c`, `src/list.c`.
+/// `FILE:LINE`. The file may be any suffix of the path: `list.c`, `src/list.c`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
     pub file: String,
@@ -24,7 +24,7 @@ impl FromStr for Spot {
     }
 }
 
-/// Goes on from a line without code to the next statement of the function, and says so.
+/// Moves a line without code to the next statement of the function, with a message.
 pub fn take_nearest(image: &replay::image::Image, spot: &mut Spot) {
     if let Some(line) = slice::nearby::nearest_statement(image, &spot.file, spot.line)
         && line != spot.line
@@ -34,12 +34,12 @@ pub fn take_nearest(image: &replay::image::Image, spot: &mut Spot) {
     }
 }
 
-/// Whether `wanted` names `path`: the same, or its last components.
+/// Whether `wanted` denotes `path`: it is the same, or its last components.
 pub fn names(wanted: &str, path: &str) -> bool {
     Path::new(path).ends_with(wanted.trim_start_matches("./"))
 }
 
-/// The path as somebody in the current directory would write it.
+/// The path relative to the current directory, if it is inside it.
 pub fn short(path: &str) -> String {
     std::env::current_dir()
         .ok()
@@ -47,13 +47,12 @@ pub fn short(path: &str) -> String {
         .unwrap_or_else(|| path.to_owned())
 }
 
-/// A place as people read it: instructions that the compiler gave no line are shown by their
-/// function.
+/// A location as text: instructions without a line are shown with their function.
 pub fn place(file: &str, line: u32, function: &str) -> String {
     if line == 0 { format!("in {function}") } else { format!("{file}:{line}") }
 }
 
-/// A line of a source file, without the blanks around it.
+/// A line of a source file, trimmed.
 pub fn line(file: &str, line: u32) -> Option<String> {
     let text = std::fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&text).into_owned();

@@ -1,4 +1,4 @@
-//! The compilers and the directory that commands build versions with.
+//! The compilers and the directory for building versions.
 
 use crate::commands::compile;
 use crate::failure::{Exit, Failure};
@@ -6,17 +6,17 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use trials::Tools;
 
-/// What versions are built with, and where.
+/// The tools for building versions, and the work directory.
 pub struct Builder {
     pub tools: Tools,
-    /// A directory in which the usual names of compilers are ours.
+    /// A directory in which the usual compiler names are links to our driver.
     pub compilers: PathBuf,
     pub work: PathBuf,
 }
 
 impl Builder {
-    /// `work` is the directory that the user names, if any; otherwise `key` gives a project's command one of its own
-    /// in the user's cache directory.
+    /// `work` is the directory given by the user, if any; otherwise `key` identifies a directory for the
+    /// project and command in the user's cache directory.
     pub fn new(work: Option<&PathBuf>, key: &Path) -> Result<Builder, Failure> {
         let work = match work {
             Some(directory) => directory.clone(),
@@ -29,7 +29,7 @@ impl Builder {
     }
 }
 
-/// The compiler drivers beside this executable.
+/// Finds the compiler drivers next to this executable.
 fn find() -> Result<Tools, Failure> {
     let compile::Programs { relapse, cc } = compile::programs()?;
     let Some(clang) = driver::clang() else {
@@ -48,20 +48,20 @@ fn find() -> Result<Tools, Failure> {
     })
 }
 
-/// Makes the directory of [`Builder::compilers`].
+/// Creates the directory of [`Builder::compilers`].
 fn compilers(work: &Path, tools: &Tools) -> Result<PathBuf, Failure> {
     let directory = std::path::absolute(work.join("compilers")).unwrap_or_else(|_| work.join("compilers"));
     driver::shims(&directory, &tools.cc).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
     Ok(directory)
 }
 
-/// Another build of the driver may compile otherwise.
+/// Identifies the build of the driver: a different build may compile differently.
 fn identity(cc: &Path) -> String {
     let stamp = std::fs::metadata(cc).and_then(|m| Ok((m.len(), m.modified()?))).ok();
     format!("{} {stamp:?}", env!("CARGO_PKG_VERSION"))
 }
 
-/// A directory of this project's own in the user's cache directory.
+/// A project-specific directory in the user's cache directory.
 fn work_directory(here: &Path) -> Result<PathBuf, Failure> {
     let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME")

@@ -1,5 +1,5 @@
-//! Expressions and executions of a line as the command line names them, and sentences for
-//! those that mean nothing.
+//! Expressions and selections of a line's executions on the command line, and error messages for invalid
+//! ones.
 
 use crate::failure::{Exit, Failure};
 use clap::Args;
@@ -7,7 +7,7 @@ use expression::{Expression, Kind};
 use replay::process::LoadedProcess;
 use slice::{Which, WrongExpression};
 
-/// How many names are offered.
+/// The number of names that an error message suggests.
 const MOST: usize = 12;
 
 /// Which executions of a line are meant.
@@ -32,13 +32,13 @@ impl WhichArgs {
         self.when.is_some() || self.before.is_some() || self.occurrence.is_some() || self.stream.is_some()
     }
 
-    /// Whether a stream of a process is meant.
+    /// Whether a stream of a process is selected.
     pub fn has(&self, process: &LoadedProcess, number: u32) -> bool {
         let name = format!("t{number}");
         self.stream.as_ref().is_none_or(|s| *s == name || *s == format!("{}/{name}", process.name))
     }
 
-    /// For a process; none if it has no such stream.
+    /// The selection for a process; `None` if it has no such stream.
     pub fn of(&self, process: &LoadedProcess) -> Option<Which> {
         let stream = match &self.stream {
             None => None,
@@ -51,7 +51,7 @@ impl WhichArgs {
         Some(Which { number: occurrence, before, when, stream })
     }
 
-    /// In words, behind the name of a line.
+    /// The selection as text, to be appended to a location.
     pub fn words(&self) -> String {
         let mut words = String::new();
         if let Some(n) = self.occurrence {
@@ -70,7 +70,7 @@ impl WhichArgs {
     }
 }
 
-/// An expression of the command line.
+/// Parses an expression of the command line.
 pub fn parsed(text: &str) -> Result<Expression, String> {
     expression::parse(text).map_err(|error| sentence(text, &error))
 }
@@ -80,7 +80,7 @@ fn sentence(text: &str, error: &expression::Error) -> String {
     format!("`{text}` is wrong at column {column}: {error}")
 }
 
-/// What is wrong with an expression that was evaluated at a place.
+/// The failure for an expression that cannot be evaluated at a location.
 pub fn wrong(place: &str, wrong: &WrongExpression) -> Failure {
     let WrongExpression { text, error, names } = wrong;
     if error.is_of_the_moment() {

@@ -1,7 +1,7 @@
-//! `relapse-cc`, and `relapse-c++` when called by that name: the compiler driver as an
-//! executable of its own, for `CC=relapse-cc ./configure` and the like.
+//! `relapse-cc`, and `relapse-c++` when called by that name: the compiler driver as a separate executable,
+//! for `CC=relapse-cc ./configure` and similar uses.
 //!
-//! It is also the only program that contains LLVM: driver processes run it to change bitcode.
+//! It is also the only program that links LLVM: driver processes run it to transform bitcode.
 
 use driver::{Action, Request, called_as, run};
 use std::ffi::OsString;
@@ -9,8 +9,8 @@ use std::process::exit;
 
 fn main() {
     let mut args = std::env::args_os();
-    // A Rust executable cannot be named `relapse-c++`, so that name is a link to this
-    // one; so are `gcc` and others in a folder of shims.
+    // A Rust executable cannot be named `relapse-c++`, so that name is a link to this one; so are `gcc` and
+    // others in a directory of shims.
     let (language, standard) = called_as(&args.next().unwrap_or_default());
     let args: Vec<OsString> = args.collect();
     if let Some(request) = Request::parse(&args) {
@@ -33,7 +33,7 @@ fn main() {
     exit(run(language, &args, &myself));
 }
 
-/// Changes one file. The error is a sentence for the user.
+/// Transforms one bitcode file. The error is a sentence for the user.
 fn carry_out(Request { input, output, action }: &Request) -> Result<(), String> {
     let done = match action {
         Action::Instrument { strip_debug } => {

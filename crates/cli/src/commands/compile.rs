@@ -1,4 +1,4 @@
-//! `relapse cc` and `relapse c++`: clang, with recording built into what it makes.
+//! `relapse cc` and `relapse c++`: clang with instrumentation for recording.
 
 use crate::failure::{Exit, Failure};
 use clap::Args;
@@ -49,9 +49,8 @@ pub fn cxx(args: &CompileCxxArgs) -> Result<Exit, Failure> {
     run(Language::Cxx, &args.args)
 }
 
-/// The compiler's words must not be looked at by our own command line parser, which
-/// would take `--version`, `--color` and `--` for its own. So `relapse cc ...` is
-/// recognised ahead of it.
+/// Our own command line parser must not see the compiler's arguments: it would interpret `--version`,
+/// `--color` and `--`. So `relapse cc ...` is recognised before it runs.
 pub fn passthrough(args: &[OsString]) -> Option<Result<Exit, Failure>> {
     let language = match args.get(1).map(OsString::as_os_str) {
         Some(word) if word == OsStr::new("cc") => Language::C,
@@ -66,10 +65,10 @@ fn run(language: Language, args: &[OsString]) -> Result<Exit, Failure> {
     Ok(Exit::OfCommand(u8::try_from(code).unwrap_or(1)))
 }
 
-/// This executable and the compiler driver beside it.
+/// The paths of this executable and of the compiler driver next to it.
 pub struct Programs {
     pub relapse: PathBuf,
-    /// It alone contains LLVM, so `relapse cc` needs it to instrument.
+    /// The only executable that links LLVM; `relapse cc` needs it to instrument.
     pub cc: PathBuf,
 }
 

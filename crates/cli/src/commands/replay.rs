@@ -1,4 +1,4 @@
-//! `relapse replay`: run a recording again and check that it goes the same way.
+//! `relapse replay`: replays a recording and checks that the execution is the same.
 
 use crate::failure::{Exit, Failure};
 use crate::render::{Table, bytes, counted, grouped};
@@ -53,7 +53,7 @@ struct Answer {
     #[serde(flatten)]
     figures: Figures,
     replay_seconds: f64,
-    /// What is wrong with the recording, one sentence each.
+    /// The defects of the recording, one sentence each.
     damage: Vec<String>,
     processes: Vec<ProcessAnswer>,
 }
@@ -65,7 +65,7 @@ struct ProcessAnswer {
     executable: String,
     arguments: Vec<String>,
     exact: bool,
-    /// Why nothing of it could be replayed.
+    /// Why the process could not be replayed at all.
     error: Option<String>,
     #[serde(flatten)]
     figures: Figures,
@@ -192,7 +192,8 @@ fn answer(recording: &Recording, options: &Options, watched: bool) -> Result<Ans
     })
 }
 
-/// How long each process took. One that begins on a thread stops the clock of the one before.
+/// Measures the time of each process. A process that begins on a thread suspends the measurement of the
+/// previous one there.
 struct Stopwatch<T> {
     tell: T,
     under_way: Mutex<HashMap<ThreadId, Vec<(usize, Instant)>>>,
@@ -241,7 +242,7 @@ fn process_answer(
 ) -> ProcessAnswer {
     let streams: Vec<StreamAnswer> = report.streams.iter().map(|s| stream_answer(s, recording)).collect();
     let mut figures = Figures::sum(streams.iter().map(|s| s.figures));
-    // Everything on disk counts, not only the streams.
+    // All files on disk count, not only the streams.
     for file in ["process.json", "process.raw", "modules", "modules.raw"] {
         figures.bytes +=
             std::fs::metadata(recording.path.join(&process.name).join(file)).map_or(0, |m| m.len());
@@ -389,12 +390,12 @@ fn print(answer: &Answer, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Instructions of all processes, if all of it replays, and before the deadline.
+/// The number of instructions of all processes, if all of them replay exactly before the deadline.
 pub fn count_instructions(recording: &Recording, deadline: Instant) -> Option<u64> {
     const SLICE: u64 = 1 << 20;
     let mut sum = 0;
     for process in &recording.processes {
-        // Many small processes take their time to load.
+        // Loading many small processes takes time too.
         if Instant::now() > deadline {
             return None;
         }

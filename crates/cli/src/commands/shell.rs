@@ -1,4 +1,4 @@
-//! What a shell and `man` want to have: completions and the manual page.
+//! Shell completions and the manual page.
 
 use crate::Session;
 use crate::args;
@@ -25,14 +25,14 @@ Example:
 pub struct ManArgs {}
 
 pub fn completions(args: &CompletionsArgs, session: &mut Session) -> Result<Exit, Failure> {
-    // The generator panics when its writer fails, so it writes to memory.
+    // The generator panics if its writer fails, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut args::Args::command(), "relapse", &mut script);
     session.out.write_all(&script)?;
     Ok(Exit::Done)
 }
 
-/// One page for everything: each command has a section of its own.
+/// A single page: each command has a section.
 pub fn man(session: &mut Session) -> Result<Exit, Failure> {
     let mut root = args::Args::command();
     root.build();

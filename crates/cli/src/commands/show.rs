@@ -1,4 +1,4 @@
-//! `relapse show`: an explanation again, in other forms.
+//! `relapse show`: prints a stored explanation, in any format.
 
 use super::explain::Forms;
 use crate::Session;

@@ -1,4 +1,4 @@
-//! The answer as a document.
+//! The JSON document of `relapse alternate`.
 
 use super::AlternateArgs;
 use super::values::Values;
@@ -13,17 +13,18 @@ pub struct Answer {
     schema: &'static str,
     /// `found`, `equal` or `undecided`.
     pub verdict: &'static str,
-    /// Values that are not followed and stay as they were, if the verdict is `undecided`.
+    /// If the verdict is `undecided`: the number of values that were not followed symbolically and kept their
+    /// recorded value.
     pub fixed: Option<usize>,
     pub input_bytes: usize,
     pub recorded: Versions<Outcome>,
     pub candidates: Vec<Row>,
-    /// Where the recorded runs begin to differ.
+    /// The lines at which the recorded runs first differ.
     pub values: Values,
     pub searched: Vec<Direction>,
     pub seconds: Seconds,
     pub runs: u64,
-    /// The best class of all candidates, if the truth was given.
+    /// The best class of all candidates, if the true location was given.
     pub class: Option<&'static str>,
 }
 
@@ -38,9 +39,9 @@ pub struct Outcome {
     pub exit: Option<i32>,
     pub signal: Option<i32>,
     pub timed_out: bool,
-    /// Standard output; bytes that are no UTF-8 are replaced.
+    /// Standard output; invalid UTF-8 is replaced.
     pub stdout: String,
-    /// How it ended, in words.
+    /// How the run ended, in words.
     #[serde(skip)]
     pub words: String,
 }
@@ -54,16 +55,16 @@ pub struct Row {
     pub function: String,
     pub source: Option<String>,
     pub passes: bool,
-    /// The other version ran a function of this name as well.
+    /// Whether the other version ran a function of this name too.
     pub shared: bool,
-    /// A check of the old version that the new one lacks, or has weaker.
+    /// Whether it is a check of the old version that the new one lacks, or has in a weaker form.
     pub omitted: bool,
     pub alternates: Vec<Input>,
-    /// Instances of the branch that were not asked about.
+    /// Number of instances of the branch for which no query was made.
     pub more: u64,
-    /// How near it is to the truth, if that was given.
+    /// The distance to the true location as a class, if that was given.
     pub class: Option<&'static str>,
-    /// The same in words.
+    /// The class in words.
     #[serde(skip)]
     pub class_words: Option<String>,
 }
@@ -71,7 +72,8 @@ pub struct Row {
 #[derive(Debug, Serialize)]
 pub struct Input {
     pub passes: bool,
-    /// The instruction of the failing run, and which condition of its place it was.
+    /// The instruction count in the failing run, and below it the ordinal number of the condition at that
+    /// location.
     pub instruction: u64,
     pub occurrence: u32,
     pub index: Option<String>,
@@ -100,7 +102,7 @@ pub struct Part {
 #[derive(Debug, Serialize)]
 pub struct Direction {
     pub version: &'static str,
-    /// Values that are not followed were allowed to change.
+    /// Whether values that are not followed symbolically were left unconstrained.
     pub relaxed: bool,
     pub conditions: u64,
     pub decisions: u64,

@@ -1,11 +1,11 @@
-//! Alternate inputs as files that a test can use.
+//! Writes alternate inputs as files that a test can use.
 
 use crate::failure::{Exit, Failure};
 use alternate::Report;
 use std::path::{Path, PathBuf};
 
-/// Writes each alternate input into a directory of its own, the best first: `1`, `2`, ... Returns the
-/// directory of each, candidate by candidate.
+/// Writes each alternate input into a separate directory: `1`, `2`, ..., best first. Returns the directories
+/// of each candidate.
 pub fn write(directory: &Path, report: &Report) -> Result<Vec<Vec<PathBuf>>, Failure> {
     let cannot = |path: &Path, e: std::io::Error| {
         Failure::failed_to(Exit::Environment, format_args!("write to {}: {e}", path.display()))
@@ -23,7 +23,7 @@ pub fn write(directory: &Path, report: &Report) -> Result<Vec<Vec<PathBuf>>, Fai
             let path = directory.join(number.to_string());
             std::fs::create_dir_all(&path).map_err(|e| cannot(&path, e))?;
             alternate.input.new.write(&path).map_err(|e| cannot(&path, e))?;
-            // What the old version prints is what a test expects.
+            // The old version's output is the test's expected output.
             let expected = path.join("expected-output");
             std::fs::write(&expected, &alternate.ended.old.stdout).map_err(|e| cannot(&expected, e))?;
             let about = format!(

@@ -1,4 +1,4 @@
-//! `relapse alternate`: inputs near to the failing one on which two versions part.
+//! `relapse alternate`: inputs near the failing one on which two versions diverge.
 
 mod answer;
 mod files;
@@ -169,7 +169,7 @@ pub fn run(args: &AlternateArgs, session: &mut Session) -> Result<Exit, Failure>
     Ok(if report.verdict == Verdict::Found { Exit::Done } else { Exit::No })
 }
 
-/// Whether the recordings can tell something although no input can be asked for.
+/// Whether the recordings still give an answer although no input can be computed.
 fn needs_no_input(error: &Error) -> bool {
     match error {
         Error::NoInput | Error::NoBranch { .. } | Error::TooLarge { .. } | Error::TimeUp { .. } => true,
@@ -191,7 +191,7 @@ fn without_input(args: &AlternateArgs, error: &Error, session: &mut Session) -> 
     Ok(())
 }
 
-/// What could not be done, and what to do about it.
+/// The sentence, exit code and hint for an error.
 fn explain(args: &AlternateArgs, error: &Error) -> Failure {
     let exit = match error {
         Error::Open(_) | Error::Replay { .. } | Error::Follow { .. } | Error::Broken { .. } => Exit::BadInput,

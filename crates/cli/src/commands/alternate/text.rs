@@ -1,13 +1,13 @@
-//! The answer as text.
+//! The text output of `relapse alternate`.
 
 use super::answer::{Answer, Direction, Input, Outcome, Row};
 use crate::Session;
 use crate::failure::Failure;
 use crate::render::counted;
 
-/// So many candidates that do not pass are listed.
+/// The number of candidates shown that do not pass.
 const SHOWN: usize = 10;
-/// Longer texts are cut.
+/// The length at which texts are cut.
 const WIDTH: usize = 60;
 
 pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
@@ -118,7 +118,7 @@ fn candidate(session: &mut Session, number: usize, row: &Row) -> Result<(), Fail
     Ok(())
 }
 
-/// The changed bytes in their surroundings, and what both versions make of them.
+/// Prints the changed bytes with some context, and the results of both versions.
 fn input(session: &mut Session, input: &Input) -> Result<(), Failure> {
     let paint = session.paint;
     for part in &input.parts {
@@ -139,7 +139,7 @@ fn input(session: &mut Session, input: &Input) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Two byte strings as text, cut to where they differ.
+/// Two byte strings as text, cut to the part in which they differ.
 pub fn excerpts(old: &[u8], new: &[u8]) -> (String, String) {
     const AROUND: usize = 20;
     let first = old.iter().zip(new).take_while(|(a, b)| a == b).count();

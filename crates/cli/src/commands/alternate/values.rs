@@ -1,4 +1,4 @@
-//! Where the values part that the output is made of: what no branch tells.
+//! The lines at which the values that the output depends on first differ: faults that no branch reveals.
 
 use super::AlternateArgs;
 use crate::source;
@@ -7,7 +7,7 @@ use explain::answer::Cause;
 use explain::parting::{origin, parting};
 use serde::Serialize;
 
-/// The answer where no alternate input can be asked for.
+/// The document for the case that no alternate input can be computed.
 #[derive(Debug, Serialize)]
 pub struct Unanswered {
     pub schema: &'static str,
@@ -17,12 +17,12 @@ pub struct Unanswered {
     pub values: Values,
 }
 
-/// The lines where the two recorded runs begin to differ on the way to their output.
+/// The lines at which the two recorded runs first differ in a value that their output depends on.
 #[derive(Debug, Default, Serialize)]
 pub struct Values {
-    /// The nearest to the output first.
+    /// Ordered by distance to the output.
     pub lines: Vec<Line>,
-    /// Why there are none.
+    /// The reason if no lines are known.
     pub unknown: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct Line {
     pub source: String,
     pub what: String,
     pub values: Vec<Value>,
-    /// The number of executed lines from here to the output.
+    /// The number of executed lines between this one and the output.
     pub steps: usize,
 }
 
@@ -83,7 +83,7 @@ fn steps(way: &Cause) -> usize {
     std::iter::successors(way.children.first(), |cause| cause.children.first()).count()
 }
 
-/// `is_all`: no branch tells anything.
+/// Prints the lines. `is_all`: the answer has no branches.
 pub fn write(session: &mut Session, values: &Values, is_all: bool) -> Result<(), Failure> {
     let paint = session.paint;
     if let Some(why) = values.unknown.as_ref().filter(|_| is_all) {

@@ -1,4 +1,5 @@
-//! What the failure depends on, and which lines the versions do not share: what suspects are ranked by.
+//! The dependences of the failure, and the lines that only one version has: the criteria for ranking
+//! suspects.
 
 use replay::process::LoadedProcess;
 use slice::{Criterion, Dependence, Slicer, SlicerOptions};
@@ -6,32 +7,32 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use views::trace::Trace;
 
-/// What the difference between both versions' failing runs depends on, in each of them.
+/// The dependences of the difference between both versions' failing runs, for each run.
 pub struct Failure {
-    /// From where the new version failed, or put out what the old one did not.
+    /// From the failure of the new version, or from its first differing byte of output.
     pub new: Option<Depths>,
-    /// From what the old version put out instead.
+    /// From the old version's output at the same offset.
     pub old: Option<Depths>,
-    /// What of the new version was sliced, in words.
+    /// A description of the new version's slicing criterion.
     pub words: Option<String>,
 }
 
-/// The lines that something depends on.
+/// The lines that a slicing criterion depends on.
 #[derive(Default)]
 pub struct Depths {
-    /// How far back each is: the dependences between, the fewest there are.
+    /// The distance of each line: the least number of dependence edges to it.
     depth: HashMap<(String, u32), u32>,
-    /// The line whose decision made a line run, of the execution that is nearest.
+    /// For each line, the line of the branch that controls its nearest execution.
     decided: HashMap<(String, u32), (String, u32)>,
 }
 
 impl Depths {
-    /// How far back a line is; none if it does not count.
+    /// The distance of a line; `None` if it is not in the slice.
     pub fn depth(&self, file: &str, line: u32) -> Option<u32> {
         self.depth.get(&(file.to_owned(), line)).copied()
     }
 
-    /// The line whose decision made a line run, if another line did.
+    /// The line of the branch that controls a line, if it is another one.
     pub fn decided(&self, file: &str, line: u32) -> Option<&(String, u32)> {
         self.decided.get(&(file.to_owned(), line))
     }
@@ -52,7 +53,7 @@ impl Depths {
         let mut depths: Vec<u32> = Vec::with_capacity(slice.nodes.len());
         let mut found = Depths::default();
         for (number, place) in places.iter().enumerate() {
-            // Who needs a node comes before it.
+            // A node's users precede it.
             let consumers = slice.needed_by(number as u32);
             let own = consumers.filter_map(|(by, _)| depths.get(by as usize)).min().map_or(0, |d| d + 1);
             depths.push(own);
@@ -70,8 +71,8 @@ impl Depths {
     }
 }
 
-/// Slices the failing runs: the new version's from where it failed, if the old one did not fail, and both from the
-/// first byte of standard output that is another one.
+/// Slices the failing runs: the new version's from its failure, if the old one succeeded; else, and the old
+/// version's always, from the first differing byte of standard output.
 pub fn of(old: &LoadedProcess, new: &LoadedProcess) -> Failure {
     let slicer = |process| Slicer::new(process, SlicerOptions::default());
     let (old, new) = (slicer(old), slicer(new));
@@ -80,7 +81,7 @@ pub fn of(old: &LoadedProcess, new: &LoadedProcess) -> Failure {
     let (before, after) = (of_old.as_ref().map(|o| o.1.as_slice()), of_new.as_ref().map(|o| o.1.as_slice()));
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
     let same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
-    // The first byte that the other run does not have.
+    // The first byte that is not in the other run's output.
     let differing = |slicer: &Slicer<'_>, output: &Option<(u64, Vec<u8>)>| {
         let (start, bytes) = output.as_ref().filter(|(_, bytes)| same < bytes.len())?;
         let criterion = slicer.ask_output("stdout", start + same as u64).ok()??;
@@ -102,11 +103,11 @@ pub fn of(old: &LoadedProcess, new: &LoadedProcess) -> Failure {
     }
 }
 
-/// Lines of source that only one version has.
+/// Finds source lines that only one version has.
 pub struct Changed<'t> {
     /// The other version's run.
     other: &'t Trace,
-    /// Lines of files, without blanks.
+    /// The lines of files, without white space.
     files: RefCell<HashMap<String, HashSet<String>>>,
 }
 
@@ -115,8 +116,8 @@ impl<'t> Changed<'t> {
         Changed { other, files: RefCell::default() }
     }
 
-    /// Whether a line of a function is none of the file in which the other version has this function.
-    /// A function that the other version did not run is no change by itself.
+    /// Whether a line of a function does not occur in the file in which the other version defines this
+    /// function. A function that the other version did not run does not count as changed.
     pub fn is(&self, function: &str, file: &str, line: u32) -> bool {
         let text = |method: &views::trace::Method| self.other.names.text(method.name) == function;
         let Some(method) = self.other.methods.iter().find(|m| text(m)) else { return false };

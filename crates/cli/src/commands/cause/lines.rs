@@ -1,4 +1,4 @@
-//! The lines that set the failing run of the new version apart.
+//! The lines that distinguish the failing run of the new version from the other three.
 
 use super::failure::{Changed, Failure};
 use crate::render::counted;
@@ -12,31 +12,31 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// So many are listed unless all are asked for.
+/// The number of lines shown without `--all`.
 const SHOWN: usize = 5;
 
-/// A line that sets the failing run apart.
+/// A line that distinguishes the failing run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// `added`: of the four runs only the failing one of the new version executes it; `skipped`: the other three do;
-    /// `removed`: only the failing one of the old version does.
+    /// `added`: only the failing run of the new version executes it; `skipped`: only that run does not;
+    /// `removed`: only the failing run of the old version executes it.
     pub how: &'static str,
-    /// Of which version the line is: `new`, or `old` if it was removed.
+    /// The version of the line: `new`, or `old` if it was removed.
     pub version: &'static str,
     pub file: String,
     pub line: u32,
     pub function: String,
     pub source: String,
-    /// Dependences between it and the failure, or what the old version put out instead; none if that does not
-    /// depend on it.
+    /// The number of dependence edges between it and the failure, or the old version's output; `None` if
+    /// there is no dependence.
     pub depth: Option<u32>,
-    /// It, or what decided that it runs, stands in one version only.
+    /// Whether the line, or the branch that controls it, occurs in one version only.
     pub changed: bool,
-    /// What decided that it runs, if the failure depends on it.
+    /// The branch that controls it, if the failure depends on it.
     pub decision: Option<Decision>,
 }
 
-/// A line that decided that another one runs.
+/// The line of a branch that controls another line.
 #[derive(Clone, Debug, Serialize)]
 pub struct Decision {
     pub file: String,
@@ -44,14 +44,15 @@ pub struct Decision {
     pub source: String,
 }
 
-/// The process of a recording, if it can be replayed: `relapse cause` says elsewhere why it cannot.
+/// Loads a process of a recording, if it can be replayed. An error is reported elsewhere.
 pub fn load(recording: &Path, process: usize) -> Option<LoadedProcess> {
     let recording = Recording::open(recording).ok()?;
     LoadedProcess::load(&recording, recording.processes.get(process)?, &Options::default()).ok()
 }
 
-/// First what is changed; of that, and of the rest, what the failure depends on, the nearest before the others.
-/// `changed`: for the lines of either version, which of them the other one does not have.
+/// The distinguishing lines: changed ones first; within each group those that the failure depends on, by
+/// distance, then the others. `changed`: for either version, finds the lines that the other one does not
+/// have.
 pub fn of(runs: FourRuns<'_>, failure: &Failure, changed: [&Changed<'_>; 2]) -> Vec<Line> {
     let processes = [runs.old, runs.new, runs.old_passing, runs.new_passing];
     let modules = processes.iter().flat_map(|process| process.image.modules());

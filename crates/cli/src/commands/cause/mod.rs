@@ -1,4 +1,4 @@
-//! `relapse cause`: what of all differences made a test fail.
+//! `relapse cause`: which of all differences made a test fail.
 
 mod failure;
 mod lines;
@@ -70,32 +70,33 @@ pub struct CauseArgs {
 #[derive(Debug, Serialize)]
 struct Answer {
     schema: &'static str,
-    /// Sequences of differences: old and new on the failing test, on the passing test,
-    /// and passing and failing test in the new version.
+    /// The number of difference sequences: old against new on the failing test, on the passing test, and
+    /// passing against failing test in the new version.
     suspected: usize,
     expected: usize,
     regression: usize,
-    /// Sequences of the first kind in calls that differ as their contract says.
+    /// Sequences of the first kind within calls whose change a contract describes.
     meant: usize,
-    /// Sequences of the first kind that are not meant and that the passing test does not have.
+    /// Sequences of the first kind that are not intended and do not occur with the passing test.
     unexpected: usize,
-    /// `present`: the cause shows in the new version; `removed`: in what it does not do any
-    /// more; `none`.
+    /// `present`: the cause is something the new version does; `removed`: something it no longer does;
+    /// `none`.
     kind: &'static str,
-    /// How many suspects tell the failing from the passing test in the new version; the others are
-    /// there because the failure depends on them.
+    /// The number of suspects that distinguish the failing from the passing test in the new version. The
+    /// others are listed because the failure depends on them.
     telling: usize,
-    /// Most of both runs of the failing test differs.
+    /// Whether most events of the two runs of the failing test differ.
     noise: bool,
-    /// Sequences of the first kind that depend on addresses, clocks and what else is another value in every run.
+    /// Sequences of the first kind that depend on addresses, clocks and other values that differ in every
+    /// run.
     fleeting: usize,
-    /// What sets the failing run of the new version apart.
+    /// The lines that distinguish the failing run of the new version.
     lines: Vec<Line>,
-    /// What suspects were ranked by the slice of; none if there was nothing to slice from.
+    /// The slicing criterion by which suspects were ranked; `None` if there was none.
     sliced: Option<String>,
     suspects: Vec<Shown>,
     more: usize,
-    /// What contracts said.
+    /// Notes about contracts.
     notes: Vec<String>,
 }
 
@@ -103,15 +104,16 @@ struct Answer {
 struct Shown {
     /// Events that were not expected.
     unexpected: u64,
-    /// How many of them tell the failing from the passing run.
+    /// How many of them distinguish the failing from the passing run.
     confirmed: u64,
-    /// How many sequences say the same.
+    /// The number of sequences with the same events.
     times: u64,
-    /// Dependences between its line and the failure; none if the failure does not depend on it.
+    /// The number of dependence edges between its line and the failure; `None` if the failure does not depend
+    /// on it.
     depth: Option<u32>,
-    /// One of its lines is only in one of the versions.
+    /// Whether one of its lines is in one version only.
     changed: bool,
-    /// One of its lines is in `lines`.
+    /// Whether one of its lines is in `lines`.
     parting: bool,
     #[serde(flatten)]
     told: Told,
@@ -182,14 +184,14 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// What speaks for a suspect.
+/// The criteria by which a suspect is ranked.
 struct Rank {
     depth: Option<u32>,
     changed: bool,
     parting: bool,
 }
 
-/// The suspects, the most likely first.
+/// The suspects in order of suspicion.
 fn ranked<'c>(
     found: &'c Cause,
     four: Four<'_>,
@@ -213,12 +215,12 @@ fn ranked<'c>(
     };
     let mut list: Vec<(Rank, &Suspect)> = found.suspects().iter().map(|s| (rank(s), s)).collect();
     if !found.d.is_empty() {
-        // A check that the new version lacks is nothing it does, so no other run of it tells it apart:
-        // only that the failure depends on what was done instead speaks for it.
+        // A check that the new version lacks leaves no event in its runs, so comparing them cannot confirm
+        // it. The only evidence is that the failure depends on what was executed instead.
         let others = found.removed.iter().map(|s| (rank(s), s));
         list.extend(others.filter(|(rank, _)| rank.depth.is_some() || rank.parting));
     }
-    // What is equal stays in the order of the search.
+    // The sort is stable: ties keep the order of the analysis.
     let near = |rank: &Rank| if rank.changed { None } else { rank.depth };
     list.sort_by_key(|(rank, s)| {
         (!rank.parting, rank.depth.is_none(), !rank.changed, s.confirmed == 0, near(rank))

@@ -1,9 +1,9 @@
-//! The contracts that options name, and why contracts cannot be read or checked.
+//! The contracts selected by options, and the failures of reading or checking contracts.
 
 use crate::failure::{Exit, Failure};
 
-/// The contracts that options ask about: those of a file, beside those in comments of the sources. None
-/// if nothing is asked.
+/// The contracts selected by options: those of a file, in addition to those in comments of the sources.
+/// `None` if no option selects any.
 pub fn asked(
     file: Option<&std::path::Path>,
     intended: bool,
@@ -16,13 +16,13 @@ pub fn asked(
     }
 }
 
-/// The sentence and the exit code for a check that there is not.
+/// The sentence and the exit code for a failed check.
 pub fn failure(error: &contract::Error, interrupted: bool) -> Failure {
     use contract::Error as C;
     use trials::Error as T;
     let failed = |exit| Failure::failed_to(exit, error);
     match error {
-        // A sentence with its place.
+        // The error is a complete sentence with its location.
         C::Syntax { place, what } => {
             Failure::new(Exit::BadInput, format_args!("{place}: {what}")).hint(place.caret())
         }

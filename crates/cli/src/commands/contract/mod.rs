@@ -1,4 +1,4 @@
-//! `relapse contract check` and `search`: is the change what it is meant to be?
+//! `relapse contract check` and `search`: checks that a change is as intended.
 
 pub mod given;
 mod search;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// After a signal, builds and tests have so long to end.
+/// The grace period for builds and tests to end after a signal.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Check what a change was meant to change

@@ -1,4 +1,4 @@
-//! `relapse contract search`: an input with which a contract is violated.
+//! `relapse contract search`: searches an input that violates a contract.
 
 use super::text;
 use crate::Session;

@@ -1,4 +1,4 @@
-//! The answer on a terminal.
+//! The text output of `relapse contract`.
 
 use crate::Session;
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use contract::answer::{
 use contract::moment::Shown;
 use std::io::Write;
 
-/// Functions that hold are named, up to so many.
+/// The number of functions with satisfied contracts that are named.
 const NAMED: usize = 12;
 
 pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
@@ -139,7 +139,7 @@ fn function(session: &mut Session, answer: &Answer, f: &FunctionAnswer) -> Resul
     Ok(())
 }
 
-/// What is known of all states, in lines.
+/// The result of the proof over all states, in lines.
 fn proof(proof: &Proof) -> Option<Vec<String>> {
     match proof.status {
         ProofStatus::Proved => {
@@ -175,7 +175,7 @@ fn proof(proof: &Proof) -> Option<Vec<String>> {
     }
 }
 
-/// How many calls counted, and why others did not.
+/// The number of compared calls, and why others were left out.
 fn calls(session: &mut Session, f: &FunctionAnswer) -> Result<(), Failure> {
     let Counted { by_index, by_state, differing, only_good, only_bad, passed_over, truncated, .. } =
         &f.counted;
@@ -240,7 +240,7 @@ fn violation(session: &mut Session, answer: &Answer, v: &ViolationAnswer) -> Res
         writeln!(session.out, "    called with {}", values(&v.entry))?;
     }
     if v.good == v.bad && v.good == "returns" {
-        // Nothing to tell.
+        // Nothing to report.
     } else if v.good == v.bad {
         writeln!(session.out, "    both: {}", v.good)?;
     } else {
@@ -263,7 +263,7 @@ fn values(shown: &[Shown]) -> String {
     shown.iter().map(|s| format!("{} = {}", s.expression, s.value)).collect::<Vec<_>>().join(", ")
 }
 
-/// The place of a call in the run.
+/// A call's number and its location in the run.
 fn call(answer: &Answer, call: &CallPlace) -> String {
     let [good, bad] = call.numbers;
     let number =

@@ -1,8 +1,8 @@
-//! What happens, in words.
+//! Progress events as text.
 
 use contract::check::News;
 
-/// The sentence for some news; all of them belong into a log.
+/// The message for a progress event; all of them are kept in a log.
 pub fn words(news: &News) -> (String, bool) {
     let text = match news {
         News::Building(version) => format!("building {version} with recording"),

@@ -1,4 +1,4 @@
-//! The answer as a document.
+//! The JSON document of `relapse diff`.
 
 use super::DiffArgs;
 use serde::Serialize;
@@ -12,29 +12,29 @@ pub struct Answer {
     schema: &'static str,
     pub left: Run,
     pub right: Run,
-    /// The runs have hardly a function in common.
+    /// Whether the runs have hardly a function in common.
     pub unrelated: bool,
-    /// Pairs of similar events, and how many of them stand elsewhere in the order.
+    /// The number of pairs of similar events, and of those that moved.
     pub similar: u64,
     pub moved: u64,
-    /// Events of both runs that have no partner.
+    /// Events of both runs without a partner.
     pub differences: u64,
-    /// Most of both runs differs: what is shown is mostly noise.
+    /// Whether most events differ, so that the result is mostly noise.
     pub noise: bool,
     pub sequences: Sequences,
-    /// How often two events were compared.
+    /// The number of event comparisons.
     pub compared: u64,
-    /// Seconds that comparing took, and the memory that indices of views took.
+    /// The time of the comparison in seconds, and the memory of the views' indices.
     pub seconds: f64,
     pub index_bytes: u64,
     pub shown: Vec<Told>,
-    /// Sequences that are not shown.
+    /// The number of sequences that are not shown.
     pub more: u64,
-    /// Sequences in which all was ignored.
+    /// Sequences all of whose events were ignored.
     pub ignored: u64,
-    /// Sequences that depend on what is other in every run; shown only with `--all`.
+    /// Sequences that depend on fleeting values; shown only with `--all`.
     pub fleeting: u64,
-    /// Sequences that differ only in calls that differ as their contract says.
+    /// Sequences that differ only in calls whose change a contract describes.
     pub meant: u64,
     pub notes: Vec<String>,
 }
@@ -45,9 +45,9 @@ pub struct Run {
     pub events: u64,
     pub instructions: u64,
     pub threads: usize,
-    /// Events whose field is not known for lack of types.
+    /// Accesses whose field is unknown, since type information is missing.
     pub untyped: u64,
-    /// Seconds that reading its events took, and the memory they take.
+    /// The time to extract its events in seconds, and their size in memory.
     pub seconds: f64,
     pub bytes: u64,
 }
@@ -75,7 +75,7 @@ impl Run {
 }
 
 impl Answer {
-    #[allow(clippy::too_many_arguments)] // All that there is to say.
+    #[allow(clippy::too_many_arguments)] // One value for each field of the document.
     pub fn new(
         args: &DiffArgs,
         left: &Trace,
@@ -119,23 +119,23 @@ impl Answer {
     }
 }
 
-/// Whether so much differs that hardly any of it has to do with what one is looking for.
+/// Whether so many events differ that most differences are probably irrelevant.
 pub fn is_noise(differences: u64, left: &Trace, right: &Trace) -> bool {
     let all = (left.len() + right.len()) as u64;
     differences > FEW && differences * 2 > all
 }
 
-/// So many differences can be read, whatever their share.
+/// Up to this number, differences are never noise, whatever their share.
 const FEW: u64 = 200;
 
-/// What the reader should know of the runs.
+/// Notes about the runs for the reader.
 pub fn notes(runs: &[(&Path, &Trace)]) -> Vec<String> {
     let mut notes = Vec::new();
     for (path, trace) in runs {
         let path = path.display();
         notes.extend(trace.notes.iter().map(|n| format!("{path}: {n}")));
         let untyped: u64 = trace.untyped.iter().map(|u| u.1).sum();
-        // A few casts are in every program.
+        // A small share of untyped accesses is normal: most programs contain some casts.
         if untyped * 20 > trace.len() as u64 {
             let names: Vec<&str> = trace.untyped.iter().take(3).map(|u| trace.names.text(u.0)).collect();
             notes.push(format!(

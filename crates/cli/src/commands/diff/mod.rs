@@ -1,4 +1,4 @@
-//! `relapse diff`: what differs between two recorded runs.
+//! `relapse diff`: the differences between two recorded runs.
 
 pub mod answer;
 pub mod text;
@@ -111,7 +111,7 @@ pub struct MeantArgs {
 }
 
 impl MeantArgs {
-    /// What contracts say of two recordings, if there are any to be asked.
+    /// The comparison of two recordings by contracts, if any are selected.
     pub fn ask(&self, old: &Path, new: &Path, how: &HowArgs) -> Result<Option<Intended>, Failure> {
         let asked = super::contract::given::asked(self.contracts.as_deref(), self.intended)?;
         let Some(contracts) = asked else { return Ok(None) };
@@ -128,18 +128,18 @@ impl HowArgs {
         Settings { window: self.window, relaxed: !self.strict }
     }
 
-    /// The process of each recording.
+    /// The index of the process in each recording.
     pub fn process(&self) -> usize {
         self.process
     }
 
-    /// The budget is shared by all runs of the command.
+    /// Options for the extraction; all runs of the command share one memory budget.
     pub fn options(&self) -> Options {
         Options { gets: !self.no_gets, budget: Budget::new(self.memory << 20), ..Options::default() }
     }
 
-    /// The events of recordings, side by side. Of the first two, calls that differ as contracts say are
-    /// marked.
+    /// Extracts the events of recordings in parallel. In the first two, calls whose change a contract
+    /// describes are marked.
     pub fn traces<const N: usize>(
         &self,
         paths: [&Path; N],
@@ -190,7 +190,7 @@ impl HowArgs {
     }
 }
 
-/// What could not be done, and what to do about it.
+/// The sentence, exit code and hint for an error.
 pub fn failed(error: &views::Error) -> Failure {
     match error {
         views::Error::Replay(error) => opened::cannot_load(error),
@@ -202,7 +202,7 @@ pub fn failed(error: &views::Error) -> Failure {
     }
 }
 
-/// What contracts said of the two runs, for the reader.
+/// The results of the contracts on the two runs, for the reader.
 pub fn told_contracts(intended: &Intended) -> Vec<String> {
     let pairs =
         |pairs: &[PairOfCalls], of: &str| pairs.iter().filter(|pair| pair.function == of).count() as u64;

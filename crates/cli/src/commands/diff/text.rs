@@ -1,4 +1,4 @@
-//! The answer as text: both runs side by side.
+//! The text output of `relapse diff`: both runs side by side.
 
 use super::DiffArgs;
 use super::answer::Answer;
@@ -8,7 +8,7 @@ use crate::render::{counted, grouped};
 use crate::source;
 use views::told::{Entry, Pair, Told};
 
-/// A column is at most so wide.
+/// The maximum width of a column.
 const WIDTH: usize = 58;
 
 pub fn write(session: &mut Session, answer: &Answer, args: &DiffArgs) -> Result<(), Failure> {
@@ -97,7 +97,7 @@ pub fn write(session: &mut Session, answer: &Answer, args: &DiffArgs) -> Result<
     Ok(())
 }
 
-/// The answer to "where do they part", in a sentence.
+/// The earliest difference, as a sentence.
 fn earliest(session: &mut Session, told: &Told) -> Result<(), Failure> {
     let place = |e: &Entry| match e.line {
         0 => e.function.clone(),
@@ -174,7 +174,7 @@ pub fn sequence(session: &mut Session, told: &Told, number: usize) -> Result<(),
     lines(session, told)
 }
 
-/// The source lines of the first difference on either side.
+/// The source lines of the first difference in either run.
 fn lines(session: &mut Session, told: &Told) -> Result<(), Failure> {
     let paint = session.paint;
     let of = |side: fn(&Pair) -> Option<&Entry>| {

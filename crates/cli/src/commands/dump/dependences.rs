@@ -1,4 +1,4 @@
-//! `relapse dump dependences`: the program dependence graph by lines.
+//! `relapse dump dependences`: the program dependence graph, reduced to lines.
 
 use crate::failure::{Exit, Failure};
 use crate::{Session, opened, source};

@@ -1,4 +1,4 @@
-//! `relapse dump io`: what came in and what went out.
+//! `relapse dump io`: input and output.
 
 use crate::failure::{Exit, Failure};
 use crate::{Session, opened, source};
@@ -88,7 +88,7 @@ pub fn run(args: &IoArgs, session: &mut Session) -> Result<Exit, Failure> {
         let mut events = Vec::new();
         for stream in &loaded.streams {
             let mut collector = Collector::default();
-            // What comes before a divergence is still true.
+            // The events before a divergence are valid.
             if let Err(error) = Machine::new(&loaded.image, &stream.stream).run(&mut collector, u64::MAX) {
                 eprintln!("relapse: {}/t{} stops early: failed to {error}", process.name, stream.number);
                 exit = Exit::No;

@@ -1,4 +1,4 @@
-//! `relapse dump lines`: which lines ran, and how often.
+//! `relapse dump lines`: the executed lines, with execution counts.
 
 use crate::failure::{Exit, Failure};
 use crate::{Session, opened, source};

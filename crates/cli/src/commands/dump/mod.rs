@@ -1,4 +1,4 @@
-//! `relapse dump`: every stage, readable.
+//! `relapse dump`: prints each stage of the pipeline as text.
 
 mod dependences;
 mod io;

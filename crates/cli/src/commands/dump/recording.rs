@@ -167,7 +167,7 @@ fn events(
 
 /// `function file:line` of a site, or its number.
 fn place(position: Position, image: Option<&Image>) -> String {
-    // Module 0: what happens before any code runs.
+    // Module 0: events before any code runs.
     if position.site == event::NO_SITE || position.module == 0 {
         return String::new();
     }

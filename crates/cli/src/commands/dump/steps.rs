@@ -1,4 +1,4 @@
-//! `relapse dump steps`: every executed instruction, with places and values.
+//! `relapse dump steps`: every executed instruction, with source locations and values.
 
 use crate::failure::{Exit, Failure};
 use crate::source::{self, Spot};
@@ -46,7 +46,7 @@ pub struct StepsArgs {
     json: bool,
 }
 
-/// Instructions between two looks at whether enough has been printed.
+/// The number of instructions between two checks of the output limit.
 const SLICE: u64 = 1 << 16;
 
 pub fn run(args: &StepsArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -111,7 +111,8 @@ struct Printer<'a> {
     args: &'a StepsArgs,
     name: &'a str,
     out: &'a mut dyn Write,
-    /// Whether a place (module, file, line) is wanted: asked too often to compare paths.
+    /// Cache of whether a location (module, file, line) is selected: comparing paths at each step is too
+    /// slow.
     lines: HashMap<(u32, u32, u32), bool>,
     printed: u64,
     failed: Option<io::Error>,
@@ -202,13 +203,13 @@ impl Printer<'_> {
 
 impl Observer for Printer<'_> {
     fn step(&mut self, view: &View<'_>, effect: Effect) {
-        // A call's result is not there yet: see `returned` and `external`.
+        // A call's result is not available yet: see `returned` and `external`.
         let value = if matches!(view.inst(), Inst::Call(_)) { None } else { result(view) };
         let text = instruction(view);
         self.show(view, text, value, effect);
     }
 
-    // What follows happens after an instruction and carries its number.
+    // These events occur after an instruction and are attributed to it.
 
     fn returned(&mut self, view: &View<'_>) {
         let view = &after(view);
@@ -231,12 +232,12 @@ impl Observer for Printer<'_> {
     }
 }
 
-/// Between two instructions `count` is the number of the next one.
+/// Between two instructions `count` is the number of the next one; this view has the previous number.
 fn after<'v>(view: &View<'v>) -> View<'v> {
     View { count: view.count.saturating_sub(1), ..*view }
 }
 
-/// The instruction with the names of its symbols.
+/// The instruction as text, with symbol names.
 fn instruction(view: &View<'_>) -> String {
     let text = view.inst().to_string();
     let mut out = String::with_capacity(text.len());
@@ -252,7 +253,7 @@ fn instruction(view: &View<'_>) -> String {
     out + rest
 }
 
-/// What an instruction assigned.
+/// The value that an instruction assigned.
 fn result(view: &View<'_>) -> Option<String> {
     let (dst, slots) = view.inst().defines()?;
     let mut rest = view.regs.get(dst as usize..(dst + slots) as usize)?;

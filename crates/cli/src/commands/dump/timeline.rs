@@ -1,4 +1,4 @@
-//! `relapse dump timeline`: what is known of each segment without replaying it.
+//! `relapse dump timeline`: the summary of each segment, which is available without replaying it.
 
 use crate::failure::{Exit, Failure};
 use crate::render::{Table, counted, grouped};
@@ -59,7 +59,8 @@ pub fn run(args: &TimelineArgs, session: &mut Session) -> Result<Exit, Failure> 
         let loaded = opened::process(&recording, process)?;
         let options = opened::slicing();
         for (index, stream) in (0..).zip(&loaded.streams) {
-            // What was just made has nothing stored: what is shown is what the next question finds.
+            // The slicer that makes a timeline reports no segment as stored: make it first, then show what the
+            // next query loads.
             let cannot = |e: slice::Error| Failure::new(Exit::No, format_args!("failed to {e}"));
             Slicer::new(&loaded, options).steps(index).map_err(cannot)?;
             let slicer = Slicer::new(&loaded, options);

@@ -1,4 +1,5 @@
-//! `relapse environment find`: what of the other machine makes the command pass here?
+//! `relapse environment find`: finds the differences from the recorded machine that make the command fail
+//! here.
 
 use super::{command, failed};
 use crate::Session;
@@ -144,7 +145,7 @@ pub fn run(args: &FindArgs, session: &mut Session) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Standard input in a file that lives as long as `input`.
+/// Copies standard input to a file that is deleted when `input` is dropped.
 fn spooled(input: &mut Option<tempfile::NamedTempFile>) -> Result<Stream, Failure> {
     let failed = |error| Failure::failed_to(Exit::Environment, format_args!("keep standard input: {error}"));
     let mut file = tempfile::NamedTempFile::new().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! `relapse environment`: the same program passes there and fails here.
+//! `relapse environment`: why a program passes on one machine and fails on another.
 
 mod find;
 mod record;
@@ -31,7 +31,7 @@ pub fn run(command: &EnvironmentCommand, session: &mut Session) -> Result<Exit, 
     }
 }
 
-/// The command with the surroundings of this process.
+/// The command with the environment and directory of this process.
 fn command(words: &[OsString], streams: [Stream; 3]) -> Result<Command, Failure> {
     let directory = std::env::current_dir().map_err(|error| {
         Failure::failed_to(Exit::Environment, format_args!("find the directory: {error}"))

@@ -1,4 +1,4 @@
-//! `relapse environment record`: run a command and keep what it sees of this machine.
+//! `relapse environment record`: runs a command and records its view of this machine.
 
 use super::{command, failed};
 use crate::Session;
@@ -51,7 +51,7 @@ struct Answer {
 }
 
 pub fn run(args: &RecordArgs, _session: &mut Session) -> Result<Exit, Failure> {
-    // A key that interrupts is for the command; what it did until then is recorded.
+    // SIGINT and SIGTERM are for the command; the recording keeps what it did until then.
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
     }
@@ -71,7 +71,7 @@ pub fn run(args: &RecordArgs, _session: &mut Session) -> Result<Exit, Failure> {
         notes: record.notes,
     };
     if args.json {
-        // Standard output is the command's.
+        // Standard output belongs to the command.
         if let Ok(text) = serde_json::to_string_pretty(&answer) {
             eprintln!("{text}");
         }

@@ -1,4 +1,4 @@
-//! `relapse environment show`: what is in a recording, before it leaves the machine.
+//! `relapse environment show`: the contents of a recording, for review before it leaves the machine.
 
 use super::failed;
 use crate::Session;

@@ -1,4 +1,4 @@
-//! The forms in which an explanation is given.
+//! The output formats of an explanation.
 
 use crate::Session;
 use crate::document::write;
@@ -26,7 +26,7 @@ pub struct Forms {
 }
 
 impl Forms {
-    /// Writes the files that were asked for. The page is made by the caller.
+    /// Writes the requested files. The caller makes the page.
     pub fn write(&self, answer: &Answer, page: impl FnOnce() -> String) -> Result<(), Failure> {
         if let Some(path) = &self.sarif {
             write(path, &report::sarif::to_sarif(answer))?;

@@ -1,4 +1,4 @@
-//! Contracts that say which changes were meant.
+//! Contracts that describe which changes were intended.
 
 use crate::failure::Failure;
 use clap::Args;
@@ -20,7 +20,7 @@ pub struct MeantArgs {
 }
 
 impl MeantArgs {
-    /// Somebody to be asked, if there are contracts.
+    /// A callback that decides which changes were intended, if there are contracts.
     pub fn intentions(&self) -> Result<Option<Intentions>, Failure> {
         let asked = crate::commands::contract::given::asked(self.contracts.as_deref(), self.intended)?;
         let Some(contracts) = asked else { return Ok(None) };

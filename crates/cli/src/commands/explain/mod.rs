@@ -118,7 +118,7 @@ pub fn run(args: &ExplainArgs, session: &mut Session) -> Result<Exit, Failure> {
     Ok(if explanation.answer.verified { Exit::Done } else { Exit::No })
 }
 
-/// During a `git bisect` its marks are the versions, where none are named.
+/// During a `git bisect`, its marks are the default versions.
 fn bisected(options: &mut Options, here: &Path) -> Result<(), Failure> {
     if options.good.is_some() && options.bad.is_some() {
         return Ok(());
@@ -196,7 +196,7 @@ fn request(args: &ExplainArgs, options: &Options, here: &Path) -> Result<Request
     })
 }
 
-/// Writes the answer in all the forms that were asked for.
+/// Writes the answer in all requested formats.
 fn deliver(args: &ExplainArgs, explanation: &Explanation, session: &mut Session) -> Result<(), Failure> {
     let answer = &explanation.answer;
     let mut to_stdout = false;
@@ -224,7 +224,7 @@ fn deliver(args: &ExplainArgs, explanation: &Explanation, session: &mut Session)
     Ok(())
 }
 
-/// The sentence and the exit code for an explanation that there is not.
+/// The sentence and the exit code for a failed explanation.
 fn failure(error: &explain::error::Error, interrupted: bool) -> Failure {
     use trials::Error as T;
     let explain::error::Error::Trials(inner) = error else {

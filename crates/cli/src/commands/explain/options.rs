@@ -1,7 +1,7 @@
-//! What the user wants explained, from the command line and from `relapse.toml`.
+//! The options of an explanation, from the command line and from `relapse.toml`.
 //!
-//! The file is looked for here and in the directories above, and holds options under `[explain]`.
-//! The command line has the last word. It is written only on request (`--save`).
+//! The file is searched in the current directory and its ancestors, and has the options under `[explain]`.
+//! The command line takes precedence. The file is written only on request (`--save`).
 
 use crate::failure::{Exit, Failure};
 use clap::{Args, ValueEnum};
@@ -101,7 +101,7 @@ pub enum Method {
 }
 
 impl Options {
-    /// The same with the paths of `directory`, where they were given, as seen from `home`.
+    /// The options with paths relative to `directory` rewritten, so that they are valid in `home`.
     pub fn seen_from(mut self, directory: &Path, home: &Path) -> Options {
         if directory == home {
             return self;
@@ -118,9 +118,9 @@ impl Options {
         self
     }
 
-    /// What is said here, and where nothing is said, what `earlier` says.
+    /// These options, with missing ones taken from `earlier`.
     pub fn or(self, earlier: Options) -> Options {
-        // One oracle replaces the other, whichever way it was given.
+        // `oracle` and `expect` exclude each other: either of them replaces both.
         let oracle_said = self.oracle.is_some() || self.expect.is_some();
         Options {
             good: self.good.or(earlier.good),
@@ -142,13 +142,13 @@ impl Options {
     }
 }
 
-/// The nearest directory with the file, from this one up; this one if there is none. All that the
-/// file says is seen from there.
+/// The nearest directory with the file, starting at this one; this one if there is none. All paths in the
+/// file are relative to it.
 pub fn home(directory: &Path) -> PathBuf {
     directory.ancestors().find(|above| above.join(FILE).is_file()).unwrap_or(directory).to_owned()
 }
 
-/// The file's `[explain]`, or nothing if there is no file.
+/// The file's `[explain]` table, or the default options if there is no file.
 pub fn load(directory: &Path) -> Result<Options, Failure> {
     let path = directory.join(FILE);
     let Some(table) = read(&path)? else { return Ok(Options::default()) };
@@ -156,14 +156,14 @@ pub fn load(directory: &Path) -> Result<Options, Failure> {
     Ok(file.explain)
 }
 
-/// All that the file may hold.
+/// The contents of the file.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct File {
     explain: Options,
 }
 
-/// Writes the options to the file, unless it says the same already.
+/// Writes the options to the file, unless it already has the same ones.
 pub fn save(directory: &Path, options: &Options) -> Result<(), Failure> {
     if load(directory)? == *options {
         return Ok(());
@@ -215,7 +215,7 @@ mod tests {
         let below = dir.path().join("src/lib");
         std::fs::create_dir_all(&below).unwrap();
         assert_eq!(home(&below), dir.path());
-        // What is named below is meant there.
+        // A version given in a subdirectory names a directory there.
         let named = Options { bad: Some("lib".to_owned()), ..Options::default() };
         let seen = named.seen_from(&dir.path().join("src"), dir.path());
         assert_eq!(seen.bad, Some(below.display().to_string()));

@@ -1,5 +1,4 @@
-//! What happens, on standard error: for people a line that changes, for logs one line
-//! for each stage.
+//! Progress on standard error: a line that is updated on a terminal, one line per stage in a log.
 
 use crate::progress::line;
 use changes::search::{Progress, Stage};
@@ -11,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use trials::{Event, Mode};
 
-/// A log says at least so often how far the search is.
+/// The interval at which a log reports the progress of the search.
 const EVERY: Duration = Duration::from_secs(30);
 
 /// See the module's documentation.
@@ -22,21 +21,21 @@ pub struct Watcher {
     watched: bool,
 }
 
-/// The last line of a log.
+/// The last line of a log, and its time.
 struct Said {
     text: String,
     at: Instant,
 }
 
 impl Watcher {
-    /// `speaks`: says anything at all; `watched`: somebody sees it as it happens.
+    /// `speaks`: print anything at all; `watched`: standard error is a terminal.
     pub fn new(speaks: bool, watched: bool) -> Watcher {
         let bar = line(speaks && watched);
         let said = Said { text: String::new(), at: Instant::now() };
         Watcher { bar, said: Arc::new(Mutex::new(said)), speaks, watched }
     }
 
-    /// To be told of everything.
+    /// A callback for progress events.
     pub fn news(&self) -> Arc<dyn Fn(&News<'_>) + Send + Sync> {
         let (bar, said) = (self.bar.clone(), self.said.clone());
         let (speaks, watched) = (self.speaks, self.watched);
@@ -62,7 +61,7 @@ impl Watcher {
     }
 }
 
-/// The sentence for some news, and whether it belongs into a log.
+/// The message for a progress event, and whether to keep it in a log.
 fn words(news: &News<'_>) -> Option<(String, bool)> {
     let said = match news {
         News::CheckingOut => ("fetching both versions".to_owned(), true),
@@ -102,7 +101,7 @@ fn words(news: &News<'_>) -> Option<(String, bool)> {
     Some(said)
 }
 
-/// What is known so far, where the search may take long.
+/// Intermediate results, if the search may take long.
 fn mostly_broken(
     progress: &Progress,
     rewritten: Option<&(String, usize)>,

@@ -1,4 +1,4 @@
-//! `relapse explore`: what a program computes, and on which inputs.
+//! `relapse explore`: groups the inputs of a program by what it computes.
 
 mod text;
 
@@ -94,17 +94,17 @@ pub struct ExploreArgs {
     quiet: bool,
 }
 
-/// How long a solver has for one question.
+/// The time limit of a solver query.
 const SOLVING: Duration = Duration::from_secs(5);
 const TEST: Duration = Duration::from_secs(60);
 
-/// The program to explore, with what must stay while it is.
+/// The program to explore, with the files that must exist during the exploration.
 struct Target {
     subject: Subject,
     input: Input,
     _build: Option<BuiltVersion>,
     scratch: tempfile::TempDir,
-    /// Where the exploration is kept.
+    /// Where the exploration is stored.
     store: Option<PathBuf>,
 }
 

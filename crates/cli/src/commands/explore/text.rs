@@ -1,11 +1,11 @@
-//! The answer as text.
+//! The text output of `relapse explore`.
 
 use crate::render::{Paint, counted};
 use explore::explored::{Example, Explored};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Conditions of a group that are shown.
+/// The number of conditions shown per group.
 const MOST_CONDITIONS: usize = 12;
 
 pub fn text(answer: &Explored, written: &[PathBuf], paint: Paint) -> String {

@@ -1,4 +1,4 @@
-//! Exposing inputs as tests: files, the output of good, and a script.
+//! Exposing inputs as tests: files, the good version's output, and a script.
 
 use crate::failure::{Exit, Failure};
 use explore::exposed::{Exposed, ExposingInput};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use symbolic::Input;
 
 /// # Errors
-/// If there is something in it already.
+/// If the directory contains anything.
 pub fn must_be_empty(directory: &Path) -> Result<(), Failure> {
     if std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(Failure::new(Exit::Usage, format_args!("{} is not empty", directory.display()))
@@ -16,17 +16,17 @@ pub fn must_be_empty(directory: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An input as a test: what it is to do is what it did.
+/// An input as a regression test: its observed behaviour is the expected one.
 pub struct Case<'c> {
     pub input: &'c Input,
     /// The program with its arguments.
     pub command: &'c str,
     pub expected: &'c [u8],
-    /// How it ends, in words.
+    /// How the run ends, in words.
     pub end: &'c str,
 }
 
-/// Writes each exposing input into a directory of its own: `1`, `2`, ... Returns them.
+/// Writes each exposing input into a separate directory: `1`, `2`, ... Returns the directories.
 pub fn write(directory: &Path, exposed: &Exposed) -> Result<Vec<PathBuf>, Failure> {
     fn case(input: &ExposingInput) -> Case<'_> {
         Case {
@@ -39,7 +39,7 @@ pub fn write(directory: &Path, exposed: &Exposed) -> Result<Vec<PathBuf>, Failur
     write_all(directory, &exposed.inputs.iter().map(case).collect::<Vec<_>>())
 }
 
-/// The same of any tests.
+/// The same for arbitrary tests.
 pub fn write_all(directory: &Path, cases: &[Case<'_>]) -> Result<Vec<PathBuf>, Failure> {
     let mut written = Vec::new();
     for (number, case) in cases.iter().enumerate() {
@@ -61,7 +61,7 @@ fn one(path: &Path, case: &Case<'_>) -> std::io::Result<()> {
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755))
 }
 
-/// A script that passes if the program does the same: to be run in the directory of the program.
+/// A script that passes if the program behaves the same; it is run in the program's directory.
 fn shell(case: &Case<'_>) -> String {
     let mut text = String::from(
         "#!/bin/sh\n# Run this where the program is. It passes if the program does what is expected.\n\

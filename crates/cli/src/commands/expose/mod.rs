@@ -1,4 +1,4 @@
-//! `relapse expose`: inputs on which two versions behave differently.
+//! `relapse expose`: finds inputs on which two versions behave differently.
 
 pub(super) mod files;
 mod text;
@@ -182,7 +182,7 @@ fn request(args: &ExposeArgs, here: &Path) -> Result<Request, Failure> {
     })
 }
 
-/// What versions are built with.
+/// The tools and directories for building versions.
 pub(super) fn workshop(
     build: &str,
     timeout: Option<f64>,
@@ -224,7 +224,7 @@ fn deliver(
     Ok(())
 }
 
-/// The sentence and the exit code for an answer that there is not.
+/// The sentence and the exit code for a failed search.
 pub(super) fn failure(error: &Error, interrupted: bool) -> Failure {
     use trials::Error as T;
     let failed = |exit| Failure::failed_to(exit, error);

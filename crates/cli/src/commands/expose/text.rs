@@ -1,4 +1,4 @@
-//! The answer as text.
+//! The text output of `relapse expose`.
 
 use crate::render::{Paint, counted};
 use explore::exposed::{ChangeRow, Exposed, ExposingInput, Seen, Verdict};
@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Lines of an output that are shown.
+/// The number of lines shown per output.
 const MOST_LINES: usize = 8;
-/// Characters of a line that are shown.
+/// The number of characters shown per line.
 const WIDE: usize = 36;
 const CHANGE_WIDE: usize = 44;
-/// Columns of sentences.
+/// The width of sentences.
 const LINE: usize = 96;
 
 pub fn text(exposed: &Exposed, written: &[PathBuf], paint: Paint) -> String {
@@ -27,7 +27,7 @@ pub fn text(exposed: &Exposed, written: &[PathBuf], paint: Paint) -> String {
     for (input, path) in exposed.inputs.iter().zip(written.iter().map(Some).chain(std::iter::repeat(None))) {
         one(&mut text, input, path, paint);
     }
-    // Of the same program there is nothing to say change by change.
+    // If the programs are the same, there is nothing to report per change.
     if exposed.verdict != Verdict::SamePrograms {
         changes(&mut text, &exposed.changes);
         effort(&mut text, exposed);
@@ -82,7 +82,7 @@ fn side_by_side(text: &mut String, good: &Seen, bad: &Seen, paint: Paint) {
     }
 }
 
-/// Two texts, from a line before the first that differs.
+/// Two texts side by side, from one line before the first difference.
 fn columns(text: &mut String, good: &str, bad: &str, paint: Paint) {
     if good == bad {
         return;

@@ -1,8 +1,8 @@
-//! What happens, in words.
+//! Progress events as text.
 
 use explore::expose::News;
 
-/// The sentence for some news, and whether it belongs into a log.
+/// The message for a progress event, and whether to keep it in a log.
 pub fn words(news: &News) -> (String, bool) {
     match news {
         News::Building => ("building both versions".to_owned(), true),

@@ -1,4 +1,4 @@
-//! `relapse locate`: where a failing test parts from the nearest run that passes.
+//! `relapse locate`: where a failing test diverges from the nearest passing run.
 
 pub(super) mod suite;
 mod watch;
@@ -189,7 +189,7 @@ fn request(args: &LocateArgs, here: &Path) -> Result<Request, Failure> {
     })
 }
 
-/// Writes the report in all the forms that were asked for.
+/// Writes the report in all requested formats.
 fn deliver(args: &LocateArgs, located: &Located, session: &mut Session) -> Result<(), Failure> {
     let mut to_stdout = false;
     if let Some(path) = &args.json {
@@ -214,7 +214,7 @@ fn deliver(args: &LocateArgs, located: &Located, session: &mut Session) -> Resul
     Ok(())
 }
 
-/// The sentence and the exit code for a report that there is not.
+/// The sentence and the exit code for a failed search.
 fn failure(error: &locate::Error, interrupted: bool) -> Failure {
     use locate::Error as L;
     use trials::Error as T;

@@ -5,7 +5,7 @@ use locate::suites::automake;
 use locate::test::Test;
 use std::path::{Path, PathBuf};
 
-/// Expected outputs end with one of these.
+/// Suffixes of files with expected output.
 const EXPECTED: [&str; 2] = ["out", "expected"];
 
 /// The content of a file that the user named.
@@ -15,7 +15,7 @@ pub fn read(file: &Path, what: &str) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// One command a line.
+/// Tests from a file with one command per line.
 pub fn commands(file: &Path) -> Result<Vec<Test>, Failure> {
     let text = read(file, "the list of tests")?;
     let text = String::from_utf8_lossy(&text);
@@ -23,8 +23,8 @@ pub fn commands(file: &Path) -> Result<Vec<Test>, Failure> {
     Ok(lines.map(Test::new).collect())
 }
 
-/// A list of commands, or the tests whose results lie in a directory. None if there are none: the build
-/// may have to make them.
+/// Tests from a list of commands, or from the test results in a directory. `None` if there are none yet: the
+/// build may have to create them.
 pub fn tests(named: &Path, here: &Path) -> Result<Option<Vec<Test>>, Failure> {
     if named.is_file() {
         return commands(named).map(Some);
@@ -35,7 +35,7 @@ pub fn tests(named: &Path, here: &Path) -> Result<Option<Vec<Test>>, Failure> {
     Ok(Some(tests).filter(|tests| !tests.is_empty()))
 }
 
-/// One test for each input of a directory, in the order of names.
+/// One test for each input of a directory, in alphabetical order.
 pub fn inputs(directory: &Path, template: &str) -> Result<Vec<Test>, Failure> {
     if !template.contains("{}") {
         return Err(Failure::new(Exit::Usage, "the template has no {} for an input"));
@@ -68,7 +68,7 @@ pub fn inputs(directory: &Path, template: &str) -> Result<Vec<Test>, Failure> {
         .collect()
 }
 
-/// `7.in` and `7` have `7.out`, `7.in.out` or the like.
+/// The expected output of `7.in` or `7`: `7.out`, `7.in.out` or similar.
 fn expected(input: &Path) -> Option<PathBuf> {
     let whole = EXPECTED.iter().map(|end| PathBuf::from(format!("{}.{end}", input.display())));
     let replaced = EXPECTED.iter().map(|end| input.with_extension(end));

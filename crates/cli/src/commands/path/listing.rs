@@ -1,4 +1,4 @@
-//! The conditions as a list, as JSON and as SMT-LIB.
+//! The path condition as a list, as JSON and as SMT-LIB.
 
 use super::{Followed, is_decision};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use solver::{Assertion, Script};
 use std::collections::BTreeMap;
 use symbolic::{At, Condition, Index, Kind, Reason};
 
-/// So many decisions are listed unless all are asked for.
+/// The number of decisions listed without `--all`.
 const SHOWN: usize = 40;
 
 #[derive(Debug, Serialize)]
@@ -97,7 +97,7 @@ pub fn losses(followed: &Followed<'_>) -> Vec<Lost> {
     .collect()
 }
 
-/// All conditions, each with its place as a comment, for any solver.
+/// All conditions as SMT-LIB, each with its location as a comment.
 pub fn smt2(followed: &Followed<'_>) -> String {
     let conditions = followed.path.conditions.iter().filter(|c| !c.repeated);
     let assertions: Vec<Assertion> = conditions
@@ -159,7 +159,7 @@ pub fn write(all: bool, session: &mut Session, followed: &Followed<'_>) -> Resul
     given_up(session, followed)
 }
 
-/// What was fixed or is missing, by reason.
+/// Prints what was concretised or is missing, by reason.
 fn given_up(session: &mut Session, followed: &Followed<'_>) -> Result<(), Failure> {
     let mut reasons: BTreeMap<String, (u64, String)> = BTreeMap::new();
     let mut note = |what: String, at: &At| {
@@ -173,7 +173,7 @@ fn given_up(session: &mut Session, followed: &Followed<'_>) -> Result<(), Failur
         }
     }
     for l in &followed.path.losses {
-        // What is only printed is no loss to somebody who asks for the way.
+        // A value that is only printed does not affect the path condition.
         if l.reason != Reason::Printed {
             note(format!("not followed: {}", l.reason), &l.at);
         }

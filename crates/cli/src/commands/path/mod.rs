@@ -1,4 +1,4 @@
-//! `relapse path`: which way a run took, as conditions on its input.
+//! `relapse path`: the path of a run, as conditions on its input.
 
 mod listing;
 mod solve;
@@ -120,7 +120,7 @@ impl PathArgs {
     }
 }
 
-/// One run, followed.
+/// A run with its path condition.
 pub(super) struct Followed<'r> {
     pub recorded: &'r recording::Process,
     pub process: LoadedProcess,
@@ -194,7 +194,7 @@ fn follow<'r>(
     Ok(Followed { recorded, process, world, path })
 }
 
-/// No branch depends on input: what was read, and what to do.
+/// The failure for a run without branches on input: what was read, and what to do.
 fn nothing(args: &PathArgs, followed: &Followed<'_>) -> Failure {
     let bytes = followed.world.variables.list.len() as u64;
     let all = args.inputs.no_stdin || args.inputs.no_arguments || args.inputs.no_files;
@@ -228,7 +228,7 @@ fn nothing(args: &PathArgs, followed: &Followed<'_>) -> Failure {
 
 fn answer(args: &PathArgs, session: &mut Session, followed: &mut Followed<'_>) -> Result<Exit, Failure> {
     if let Some(number) = followed.path.broken(&followed.world) {
-        // Never a wrong claim: this would be a mistake of ours.
+        // Defensive: it would be an internal error, and the output must not be wrong.
         let what = format!("condition {number} does not hold on its own run; this is a fault in relapse");
         return Err(Failure::new(Exit::BadInput, what));
     }
@@ -268,7 +268,7 @@ fn answer(args: &PathArgs, session: &mut Session, followed: &mut Followed<'_>) -
     Ok(Exit::Done)
 }
 
-/// Whether a condition is one the program decided.
+/// Whether a condition comes from a branch of the program.
 fn is_decision(kind: Kind) -> bool {
     !matches!(kind, Kind::Bounds | Kind::Concretised)
 }

@@ -1,4 +1,4 @@
-//! An input for the same way, found by a solver and tried.
+//! Finds an input for the same path with a solver, and runs the program with it.
 
 use super::super::alternate::text::excerpts;
 use super::{Followed, PathArgs};
@@ -13,27 +13,27 @@ use symbolic::{Divergence, Input};
 
 #[derive(Debug, Serialize)]
 pub struct Solved {
-    /// Input bytes that differ from the recorded ones.
+    /// The number of input bytes that differ from the recorded ones.
     changed: u64,
-    /// Input bytes that the conditions name, and those of them that can be no others.
+    /// The number of input bytes in the conditions, and of those with only one possible value.
     named: u64,
     fixed: u64,
-    /// Bytes without an answer, and why.
+    /// The number of bytes for which the solver gave no answer, and the reason.
     unanswered: u64,
     reason: Option<String>,
-    /// Questions that went to a solver; the others were answered here.
+    /// The number of queries sent to a solver; the others were answered internally.
     solver_questions: u64,
     /// The files that were written.
     files: Vec<String>,
-    /// What of the input is another than in the recorded run.
+    /// The parts of the input that differ from the recorded run.
     parts: Vec<Part>,
-    /// Whether the program took the same way with it; none if it was not run.
+    /// Whether the program took the same path; `None` if it was not run.
     pub same_way: Option<bool>,
-    /// Why it was not run, or where it left the way.
+    /// The reason why it was not run, or where it left the path.
     note: Option<String>,
 }
 
-/// The bytes of one origin, as they were and as they are.
+/// The bytes of one origin, before and after.
 #[derive(Debug, Serialize)]
 struct Part {
     name: String,
@@ -86,7 +86,7 @@ pub fn solve(args: &PathArgs, followed: &mut Followed<'_>) -> Result<Solved, Fai
     Ok(solved)
 }
 
-/// No byte could be decided.
+/// The failure for a search in which no byte could be decided.
 fn unanswered(found: &Another) -> Failure {
     let reason = found.reason.as_deref().unwrap_or("the reason is not known");
     let (exit, hint) = match &found.trouble {
@@ -105,8 +105,8 @@ fn unanswered(found: &Another) -> Failure {
         .hint(hint)
 }
 
-/// Runs the program with an input under recording, and compares the ways. Why not, if it
-/// cannot be tried.
+/// Records a run of the program with an input, and compares the paths. The error is the reason why it cannot
+/// be run.
 fn try_it(args: &PathArgs, followed: &Followed<'_>, input: &Input) -> Result<Option<Divergence>, String> {
     let mut runner = Recorder::new(std::env::temp_dir(), Duration::from_secs(args.run_timeout));
     runner.remember(followed.recorded, &followed.path);

@@ -1,4 +1,4 @@
-//! Where a new recording goes.
+//! The directory of a new recording.
 
 use crate::failure::{Exit, Failure};
 use recording::event::INCOMPLETE_FILE;
@@ -7,12 +7,12 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
-/// Used when the user names none.
+/// The default name.
 const DEFAULT: &str = "relapse-recording";
 
 /// Makes the directory of a new recording and returns its absolute path.
 ///
-/// Inner error: it cannot be made, but the command may run all the same.
+/// The inner error: the directory cannot be made, but the command may still run.
 pub fn prepare(named: Option<&Path>, force: bool) -> Result<Result<PathBuf, String>, Failure> {
     let made = match named {
         Some(directory) => {
@@ -22,7 +22,7 @@ pub fn prepare(named: Option<&Path>, force: bool) -> Result<Result<PathBuf, Stri
         None => create_numbered(Path::new(DEFAULT)),
     };
     let made = made.and_then(|directory| {
-        // Said before the program runs, not found out by it.
+        // Check before the program runs that the directory is writable.
         let probe = directory.join(".probe");
         std::fs::write(&probe, [])?;
         std::fs::remove_file(&probe)?;
@@ -34,8 +34,8 @@ pub fn prepare(named: Option<&Path>, force: bool) -> Result<Result<PathBuf, Stri
     Ok(made.map_err(|error| format!("failed to write to {shown}: {error}")))
 }
 
-/// Processes may give up the rights of root. They are recorded if the directory belongs to their user;
-/// others can at least say that they are not.
+/// Processes may drop root privileges. They are recorded if the directory belongs to their user; processes of
+/// other users can at least report in `incomplete` that they are not recorded.
 fn prepare_for_others(directory: &Path) -> std::io::Result<()> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());
@@ -43,7 +43,7 @@ fn prepare_for_others(directory: &Path) -> std::io::Result<()> {
     let complaints = directory.join(INCOMPLETE_FILE);
     std::fs::write(&complaints, [])?;
     std::fs::set_permissions(&complaints, Permissions::from_mode(0o666))?;
-    // Without it binaries are read when the command has ended, as they are for everybody.
+    // If this fails, binaries are read after the command has ended, as without root privileges.
     let owner = std::fs::metadata(directory)?.uid();
     let models = directory.join("models");
     if owner != 0 && std::fs::create_dir(&models).is_ok() {
@@ -52,7 +52,7 @@ fn prepare_for_others(directory: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// `base`, or `base.2` and so on: an earlier recording is never overwritten unasked.
+/// `base`, or `base.2` and so on: an earlier recording is never overwritten without `--force`.
 fn create_numbered(base: &Path) -> std::io::Result<PathBuf> {
     for n in 1u32.. {
         let mut name = base.as_os_str().to_owned();
@@ -67,7 +67,7 @@ fn create_numbered(base: &Path) -> std::io::Result<PathBuf> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Makes sure that nothing of an earlier recording is in the way.
+/// Removes an earlier recording from the directory, or refuses to.
 fn clear(directory: &Path, force: bool) -> Result<(), Failure> {
     let Ok(entries) = std::fs::read_dir(directory) else {
         if directory.exists() && !directory.is_dir() {
@@ -87,7 +87,7 @@ fn clear(directory: &Path, force: bool) -> Result<(), Failure> {
         return Err(Failure::new(Exit::Usage, format_args!("{} is not empty", directory.display()))
             .hint("Name another directory, or say --force to replace the recording in it."));
     }
-    // Only what belongs to a recording goes: a slip of the hand must not cost a home directory.
+    // Remove only files of a recording: a mistyped path must not delete a home directory.
     if let Some(stranger) = entries.iter().find(|e| !belongs(e)) {
         return Err(Failure::new(
             Exit::Usage,
@@ -140,7 +140,7 @@ mod tests {
         std::fs::write(dir.path().join("manifest.json"), "{}").unwrap();
         assert_eq!(prepare(Some(dir.path()), false).unwrap_err().exit, Exit::Usage);
         assert!(prepare(Some(dir.path()), true).unwrap().is_ok());
-        // For a user who is root a file is there in which others may complain.
+        // For root, a file exists in which processes of other users can report that they are not recorded.
         let left = std::fs::read_dir(dir.path()).unwrap().flatten();
         assert!(left.map(|entry| entry.file_name()).all(|name| name == INCOMPLETE_FILE));
 

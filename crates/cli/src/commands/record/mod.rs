@@ -1,4 +1,4 @@
-//! `relapse record`: run a command and keep what cannot be recomputed.
+//! `relapse record`: runs a command and stores what cannot be recomputed.
 
 mod directory;
 mod run;
@@ -47,15 +47,15 @@ pub struct RecordArgs {
     command: Vec<OsString>,
 }
 
-/// Up to this time the instructions of a recording are counted by replaying it.
+/// Up to this time counter, the instructions of a recording are counted by replaying it.
 const COUNTED_UP_TO: u64 = 2_000_000;
-/// For so long: whoever has recorded a program does not wait for its replay.
+/// The time limit for that: the user should not wait for a replay.
 const COUNTED_FOR: Duration = Duration::from_millis(300);
 
-/// So many binaries are named whose models could not be kept.
+/// The number of binaries listed whose models could not be stored.
 const LISTED: usize = 3;
 
-/// How long processes that outlive the command are waited for.
+/// How long to wait for processes that outlive the command.
 const PATIENCE: Duration = Duration::from_millis(600);
 
 pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
@@ -103,7 +103,7 @@ pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     Ok(Exit::OfCommand(own))
 }
 
-/// Leaves nothing behind that looks like a recording.
+/// Removes everything that looks like a recording.
 fn discard(directory: &Path) {
     let _ = std::fs::remove_file(directory.join(recording::manifest::FILE));
     let _ = std::fs::remove_file(directory.join(recording::event::INCOMPLETE_FILE));
@@ -125,15 +125,15 @@ fn outcome(status: ExitStatus) -> Option<Outcome> {
     status.code().map(Outcome::Exit).or_else(|| status.signal().map(Outcome::Signal))
 }
 
-/// The directory cannot be written: the program matters more than its recording.
+/// The directory is not writable: run the command without recording, since the command is more important.
 fn run_unrecorded(command: &[OsString], reason: &str) -> Result<Exit, Failure> {
     run::run(command, None).map_err(|error| cannot_run(command, &error))?;
     Err(Failure::new(Exit::Incomplete, format_args!("nothing was recorded: {reason}"))
         .hint("The command ran without being recorded. Name another directory with -o."))
 }
 
-/// Packs what has ended. A process that outlives the command (a daemon) goes on writing
-/// its raw files, which every reader understands as well.
+/// Packs the streams of processes that have ended. A process that outlives the command (a daemon) continues
+/// to write its raw files, which every reader supports as well.
 fn finish(
     directory: &Path,
     manifest: &mut Manifest,
@@ -175,9 +175,8 @@ fn finish(
     Ok(summary)
 }
 
-/// Keeps the models of the binaries that ran, so that the recording can be replayed when they
-/// are built anew or gone. Where that fails the recording needs the binary: no more than a note, one for
-/// each.
+/// Stores the models of the executed binaries, so that the recording can be replayed after they are rebuilt
+/// or deleted. If this fails, the replay needs the binary; returns one note for each.
 fn keep_models(directory: &Path) -> Result<Vec<String>, String> {
     let recording = Recording::open(directory).map_err(|e| e.to_string())?;
     let mut done = BTreeSet::new();
@@ -202,14 +201,14 @@ fn keep_model(directory: &Path, module: &LoadedModule) -> Result<(), String> {
     recording::models::write(directory, &module.path, &module.build_id, &bytes).map_err(|e| e.to_string())
 }
 
-/// Whether a process still has files of this recording mapped. One that only waits to be reaped has
-/// none, and one that went on as a program that is not recorded (`exec`) has no more to add.
+/// Whether a process still has files of this recording mapped. A zombie has none, and neither has a process
+/// that replaced itself by an unrecorded program (`exec`).
 fn records(name: &str, pid: u32) -> bool {
     maps(pid, format!("/{name}/").as_bytes())
 }
 
-/// Whether any process has that began after this one. A child has its parent's files mapped until
-/// it has run for the first time, and no directory of its own.
+/// Whether any process has files of the recording mapped that started after this one. Until a child has run
+/// for the first time, it has its parent's files mapped and no directory of its own.
 fn anybody_maps(directory: &Path) -> bool {
     let own = std::process::id();
     let (Ok(place), Some(since)) = (directory.canonicalize(), began(own)) else { return false };
@@ -220,10 +219,11 @@ fn anybody_maps(directory: &Path) -> bool {
     later.any(|pid| maps(pid, place.as_os_str().as_encoded_bytes()))
 }
 
-/// When a process began, in ticks since the machine did.
+/// The start time of a process, in ticks since boot.
 fn began(pid: u32) -> Option<u64> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in parentheses, may have anything in it. The time is field 22, the 20th behind it.
+    // The name, in parentheses, may contain any character. The start time is field 22, the 20th after the
+    // name.
     let end = stat.iter().rposition(|byte| *byte == b')')?;
     std::str::from_utf8(&stat[end + 1..]).ok()?.split_whitespace().nth(19)?.parse().ok()
 }
@@ -254,7 +254,7 @@ fn summarise(directory: &Path, shown: &Path, summary: &Summary) {
     }
 }
 
-/// How much was done by code that is not recorded.
+/// The share of calls to code that is not recorded.
 fn opaque(summary: &Summary) -> String {
     let share = summary.opaque as f64 * 100.0 / summary.calls.max(1) as f64;
     format!(
@@ -266,7 +266,7 @@ fn opaque(summary: &Summary) -> String {
 
 enum Work {
     Instructions(u64),
-    /// Not counted, as replay would make the user wait.
+    /// The instructions are not counted, since the replay would take too long.
     Time(u64),
 }
 
@@ -280,7 +280,7 @@ fn work_done(recording: &Recording) -> Work {
 
 fn cannot_run(command: &[OsString], error: &std::io::Error) -> Failure {
     let name = command.first().map(|c| c.to_string_lossy().into_owned()).unwrap_or_default();
-    // The exit codes of env and the shells.
+    // The exit codes that `env` and shells use.
     let code = if error.kind() == ErrorKind::NotFound { 127 } else { 126 };
     let failure = Failure::failed_to(Exit::OfCommand(code), format_args!("run {name}: {error}"));
     if !name.contains('/') && Path::new(&name).exists() {
@@ -291,7 +291,7 @@ fn cannot_run(command: &[OsString], error: &std::io::Error) -> Failure {
 
 fn nothing_recorded(command: &[OsString], exit: Exit) -> Failure {
     let name = command.first().map(|c| c.to_string_lossy().into_owned()).unwrap_or_default();
-    // A shell is given the name of the program among other words.
+    // If the command is a shell, the program's name is one of its arguments.
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let mut programs =
         words.iter().flat_map(|word| std::iter::once(word.as_ref()).chain(word.split_whitespace()));
@@ -308,7 +308,7 @@ fn nothing_recorded(command: &[OsString], exit: Exit) -> Failure {
         .hint("Build the program with `relapse cc` (CC=relapse-cc in most builds), then record again.")
 }
 
-/// The file that a command's name stands for.
+/// The file that a command's name resolves to.
 fn find(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(name.into());

@@ -1,4 +1,4 @@
-//! Running the command under the recorder, as if it had been started by the shell.
+//! Runs the command under the recorder, as if the shell had started it.
 
 use nix::sys::personality::{self, Persona};
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
@@ -13,20 +13,20 @@ use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The runtime in the program records into the directory named by this variable.
+/// The environment variable with the directory into which the program's runtime records.
 pub const DIRECTORY: &str = "RELAPSE_RECORD_DIR";
 
-/// Runs `command`. It inherits standard input, output and error. `directory` is where
-/// it records, or `None` to run it without.
+/// Runs `command`, which inherits standard input, output and error. `directory` is the recording's directory,
+/// or `None` to run without recording.
 ///
 /// # Errors
 /// If it cannot be started.
 pub fn run(command: &[OsString], directory: Option<&Path>) -> io::Result<ExitStatus> {
     let (program, args) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    // From here on these signals do not end us: the child's end is ours, and what it
-    // recorded up to there must still be packed.
+    // From here on these signals do not end this process: it ends when the child ends, and packs what the
+    // child has recorded.
     let mut signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP])?;
-    // A limit on the size of files is the program's; ours are then shorter, and we say so.
+    // The limit on file sizes applies to the program. Our own writes may then fail, which is reported.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     let mut command = Command::new(program);
     command.args(args);
@@ -44,7 +44,7 @@ pub fn run(command: &[OsString], directory: Option<&Path>) -> io::Result<ExitSta
     std::thread::spawn(move || {
         for signal in signals.forever() {
             if after.load(Ordering::Acquire) {
-                // What is left to do leaves raw files that every reader understands.
+                // Only packing remains, and every reader supports the raw files.
                 let _ = emulate_default_handler(signal);
             }
             forward(signal, pid);
@@ -55,17 +55,16 @@ pub fn run(command: &[OsString], directory: Option<&Path>) -> io::Result<ExitSta
     status
 }
 
-/// Switches address randomisation off for the programs that are started from here on, as debuggers
-/// do: recordings of two versions then differ in addresses only where the versions differ. Where
-/// that is forbidden, as in some containers, they differ in all.
+/// Disables address space randomisation for child processes, as debuggers do: recordings of two versions then
+/// differ in addresses only where the versions differ. Some containers forbid it; then all addresses differ.
 fn settle_addresses() {
     if let Ok(now) = personality::get() {
         let _ = personality::set(now | Persona::ADDR_NO_RANDOMIZE);
     }
 }
 
-/// A terminal sends its signals to the whole foreground group, the child included; all
-/// others reached only us.
+/// A terminal sends its signals to the whole foreground process group, including the child. Any other signal
+/// reached only this process and is forwarded.
 fn forward(signal: i32, child: Pid) {
     let from_terminal = matches!(signal, SIGINT | SIGQUIT)
         && rustix::termios::tcgetpgrp(rustix::stdio::stderr()).is_ok_and(|group| group == getpgrp());
@@ -73,12 +72,12 @@ fn forward(signal: i32, child: Pid) {
         return;
     }
     if let Some(signal) = Signal::from_named_raw(signal) {
-        // It may just have ended.
+        // Fails if the child has just ended.
         let _ = kill_process(child, signal);
     }
 }
 
-/// The exit code a shell would show.
+/// The exit code that a shell would report.
 pub fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|s| 128 + s)).unwrap_or(1);
     u8::try_from(code).unwrap_or(1)

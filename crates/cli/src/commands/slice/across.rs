@@ -1,4 +1,4 @@
-//! Slices that go on in other processes of the recording: those that wrote what was read.
+//! Slices that continue in other processes of the recording: those that wrote what was read.
 
 use super::{Answer, SliceArgs, failed, one};
 use crate::failure::Failure;
@@ -11,10 +11,10 @@ use slice::{Criterion, Slice, Slicer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes that go round in circles are followed no further than so many processes.
+/// The maximum number of processes to visit: data may flow in cycles.
 const MOST: usize = 16;
 
-/// The slices of the processes that gave the first one what it read, nearest first.
+/// The slices of the processes whose output the first one read, nearest first.
 pub fn follow(
     args: &SliceArgs,
     session: &Session,
@@ -28,7 +28,8 @@ pub fn follow(
     if recording.processes.len() < 2 {
         return Ok(answers);
     }
-    // A process is asked again for what it was not asked yet: a request goes out, an answer comes back.
+    // A process may be visited several times, for new criteria: for example, a request goes out and a
+    // response comes back.
     let mut done: BTreeMap<usize, Vec<Criterion>> = BTreeMap::new();
     let mut received = slicer.received(slice).map_err(|e| failed(&e))?;
     let mut reader = first;
@@ -43,7 +44,7 @@ pub fn follow(
             writer.criteria.retain(|criterion| !asked.contains(criterion));
             !writer.criteria.is_empty()
         });
-        // The last started first: mostly bytes go from earlier to later.
+        // Visit the process that started last: data mostly flows from earlier to later processes.
         let Some((process, writer)) = waiting.pop_last() else { break };
         done.entry(process).or_default().extend(writer.criteria.iter().cloned());
         let loaded = opened::process(recording, &recording.processes[process])?;
@@ -58,8 +59,7 @@ pub fn follow(
     Ok(answers)
 }
 
-/// Pipes that processes of a recording read from: what is written to them is not the output that
-/// people see.
+/// Pipes that processes of the recording read from: output to them is not output that users see.
 pub fn pipes_between(recording: &Recording) -> Result<BTreeSet<Channel>, Failure> {
     let mut all = BTreeSet::new();
     for process in &recording.processes {

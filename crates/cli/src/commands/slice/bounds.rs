@@ -1,4 +1,4 @@
-//! What an answer does not hold, and why: said in every form of it.
+//! The limits of an answer and their reasons, which every output format reports.
 
 use super::At;
 use serde::Serialize;
@@ -7,13 +7,13 @@ use std::io::Write;
 
 #[derive(Debug, Serialize)]
 pub struct Bounds {
-    /// Not all executions were kept.
+    /// Whether some executions were not stored.
     pub truncated: bool,
-    /// It was interrupted: there is more.
+    /// Whether the slice was interrupted, so that it is incomplete.
     pub incomplete: bool,
-    /// Branches before this were not asked whether they could have mattered.
+    /// Branches before this point were not checked for alternatives that could have mattered.
     asked_back_to: Option<At>,
-    /// Pointers were followed less exactly than asked.
+    /// The points-to analysis was less precise than requested.
     coarse_pointers: bool,
 }
 
@@ -27,7 +27,7 @@ impl Bounds {
         }
     }
 
-    /// What branches and pointers were not asked.
+    /// Prints which branches were not checked, and whether the points-to analysis was less precise.
     pub fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
         if let Some(at) = &self.asked_back_to {
             writeln!(

@@ -1,4 +1,4 @@
-//! A chain with its values.
+//! A dependence chain with its values.
 
 use crate::Session;
 use crate::failure::{Exit, Failure};
@@ -8,7 +8,7 @@ use slice::chain::{Kind, Link};
 use slice::{Occurrence, Slice, Slicer};
 use std::io::Write;
 
-/// One link, as it is shown.
+/// One link of a chain.
 #[derive(Debug, Serialize)]
 pub struct Row {
     kind: &'static str,
@@ -17,13 +17,13 @@ pub struct Row {
     function: String,
     stream: u32,
     instruction: u64,
-    /// What the instruction made: `k = 15`.
+    /// The value the instruction computed: `k = 15`.
     value: Option<String>,
-    /// What it used: `i = 3`.
+    /// The values it used: `i = 3`.
     used: Vec<String>,
-    /// Links whose values it used, by index.
+    /// The links whose values it used, by index.
     from: Vec<usize>,
-    /// The links that decided that it ran, and that the values came to it.
+    /// The links of the branches that control it, or that chose the values.
     because: Vec<usize>,
     /// The source line.
     text: String,
@@ -42,7 +42,7 @@ pub fn rows(slicer: &Slicer<'_>, slice: &Slice, links: &[Link]) -> slice::Result
             (Kind::Decided, Some(taken)) => Some(if taken { "yes" } else { "no" }.to_owned()),
             _ => shot.result.as_ref().map(named),
         };
-        // Where a variable lies says nothing of its value.
+        // The address of a variable is no information about its value.
         let has_meaning = |o: &&slice::Named| o.name.as_ref().is_some_and(|name| !name.starts_with('&'));
         let mut used: Vec<String> =
             shot.operands.iter().filter(|o| o.reg.is_some()).filter(has_meaning).map(named).collect();

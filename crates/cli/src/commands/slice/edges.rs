@@ -1,4 +1,4 @@
-//! Questions that have no answer as they stand, and work that is cut short.
+//! Questions that cannot be answered as asked, and interrupted work.
 
 use super::{Content, Point, Written, failed};
 use crate::failure::{Exit, Failure};
@@ -8,22 +8,22 @@ use slice::{Criterion, Slicer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that Ctrl-C sets, once; the second time ends the command at once.
+/// A flag that the first Ctrl-C sets; the second one ends the command immediately.
 pub fn on_interrupt() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
-    // Without it Ctrl-C ends the command, as it always did.
+    // If this fails, Ctrl-C ends the command as it does by default.
     let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGINT, 130, stop.clone());
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, stop.clone());
     stop.store(false, Ordering::Relaxed);
     stop
 }
 
-/// What is said after an answer that was cut short.
+/// The message after an answer that was interrupted.
 pub fn incomplete() -> Failure {
     Failure::new(Exit::Incomplete, "interrupted: this is what was found so far")
 }
 
-/// Refuses a name that several files have.
+/// Rejects a file name that is ambiguous.
 pub fn only_one(slicer: &Slicer<'_>, spot: &Spot) -> Result<(), Failure> {
     let files = slicer.files_named(&spot.file);
     if files.len() < 2 {
@@ -34,7 +34,7 @@ pub fn only_one(slicer: &Slicer<'_>, spot: &Spot) -> Result<(), Failure> {
         .hint(format_args!("Give more of the path:\n{}", list.join("\n"))))
 }
 
-/// What a question about a line asks, or what is wrong with it.
+/// The criteria of a question about a line, or the reason why it is invalid.
 pub fn ask_at(
     slicer: &Slicer<'_>,
     point: &Point,
@@ -56,8 +56,8 @@ pub fn ask_at(
     }
 }
 
-/// What a question about an output asks. Bytes are counted from the first one that any process
-/// wrote; `start` says where that is, once it is known.
+/// The criteria of a question about output. Offsets are counted from the first byte that any process wrote;
+/// `start` caches the position of that byte.
 pub fn ask_written(
     slicer: &Slicer<'_>,
     written: &Written,
@@ -89,14 +89,14 @@ pub fn ask_written(
             slicer.ask_outputs(&written.sink, at..at + text.len() as u64)?
         }
     };
-    // What is missing before the first of the bytes is missing before the others.
+    // Output omitted before the first of the bytes affects all of them, so one criterion suffices.
     if let Some(first) = criteria.first_mut() {
         *first = first.clone().with_omitted(&written.sink);
     }
     Ok(criteria)
 }
 
-/// No recorded call wrote what is asked about.
+/// The failure for output that no recorded call wrote.
 pub fn not_written(written: &Written, which: &WhichArgs) -> Failure {
     let what = match (&written.what, which.occurrence) {
         (Content::Offset(n), _) => format!("byte {n} of {}", written.sink),
@@ -109,7 +109,7 @@ pub fn not_written(written: &Written, which: &WhichArgs) -> Failure {
         .hint("`relapse dump io DIR` lists what was written.")
 }
 
-/// Why a line has nothing to ask about, and what is near.
+/// The failure for a line without executions that match, with alternatives nearby.
 pub fn nothing_there(slicer: &Slicer<'_>, point: &Point, which: &WhichArgs) -> slice::Result<Failure> {
     let Spot { file, line } = &point.spot;
     let place = format!("{file}:{line}");

@@ -7,7 +7,7 @@ use crate::render::{counted, grouped};
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// Gaps of this many lines are shown rather than elided.
+/// Gaps of at most this many lines are shown rather than elided.
 const SMALL_GAP: u32 = 2;
 
 pub fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
@@ -29,7 +29,7 @@ pub fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
         let text: Option<Vec<&str>> = text.as_ref().map(|t| t.lines().collect());
         let here = answer.lines.iter().filter(|l| l.file == file);
         let potential: BTreeSet<u32> = here.filter(|l| l.potential).map(|l| l.line).collect();
-        // A function may stand within another one (lambdas, local classes).
+        // A function may be nested in another one (lambdas, local classes).
         let marked: BTreeSet<u32> = answer.lines.iter().filter(|l| l.file == file).map(|l| l.line).collect();
         let mut before: Option<u32> = None;
         for line in marked {

@@ -1,4 +1,4 @@
-//! `relapse slice`: everything a value came from.
+//! `relapse slice`: all computations that a value depends on.
 
 mod across;
 mod bounds;
@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
-/// How long it is asked why.
+/// The time limit of `--why`.
 const WHY: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Show what a value, an output byte or a failure came from
@@ -144,7 +144,7 @@ struct Question {
 }
 
 impl Question {
-    /// A line without code stands for the next statement; that is said.
+    /// Moves a line without code to the next statement, with a message.
     fn on_a_statement(&self, slicer: &Slicer<'_>) -> Question {
         let mut question = self.clone();
         if let Some(point) = &mut question.at {
@@ -167,7 +167,7 @@ impl FromStr for Point {
     fn from_str(text: &str) -> Result<Point, String> {
         let shape =
             || format!("{text:?} is not of the form FILE:LINE or FILE:LINE:EXPR, such as main.c:12:sum");
-        // An expression may have colons, and so may a file's name.
+        // The expression may contain colons, and so may the file's name.
         for (colon, _) in text.match_indices(':') {
             let end = text[colon + 1..].find(':').map_or(text.len(), |n| colon + 1 + n);
             let Ok(spot) = text[..end].parse() else { continue };
@@ -206,7 +206,7 @@ impl FromStr for Written {
         }
         let (sink, said) =
             text.split_once(':').filter(|(s, t)| !s.is_empty() && !t.is_empty()).ok_or_else(shape)?;
-        // A shell takes the quotes away; who types them twice means the same.
+        // The shell removes one pair of quotes. A second, quoted pair has the same meaning.
         let said = match said.strip_prefix('"').and_then(|t| t.strip_suffix('"')).filter(|t| !t.is_empty()) {
             Some(quoted) => quoted.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\""),
             None => said.to_owned(),
@@ -222,11 +222,11 @@ struct Answer {
     question: String,
     /// `dynamic` or `relevant`.
     kind: &'static str,
-    /// Where the way back began.
+    /// The executions from which the backward pass starts.
     criteria: Vec<At>,
-    /// Marked lines, by file and number.
+    /// The lines in the slice, by file and number.
     lines: Vec<Line>,
-    /// Where it ended.
+    /// The inputs and other origins at which the slice ends.
     origins: Vec<End>,
     chain: Option<Vec<chain::Row>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -235,7 +235,7 @@ struct Answer {
     executions: u64,
     #[serde(flatten)]
     bounds: Bounds,
-    /// Slices of other processes: of what they wrote and this one read.
+    /// Slices of other processes, for what they wrote and this one read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     writers: Vec<Answer>,
 }
@@ -251,9 +251,9 @@ struct Line {
     file: String,
     line: u32,
     function: String,
-    /// How often an instruction of the line is on the way, at most.
+    /// The maximum of the execution counts of the line's instructions in the slice.
     count: u64,
-    /// It is there only because it could have gone another way.
+    /// It is in the slice only because an alternative of a branch could have mattered.
     potential: bool,
 }
 
@@ -271,7 +271,7 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
     let mut question = args.question.clone();
     let chosen = |number: &usize| args.process.is_none_or(|n| n == *number);
     let mut numbers: Vec<usize> = (0..recording.processes.len()).filter(chosen).collect();
-    // Output that another process reads is meant only if nothing else is.
+    // Output that another process reads is considered only if no other process matches.
     let (mut between, mut pipes_between) = (Vec::new(), None);
     while !numbers.is_empty() || !between.is_empty() {
         let is_last = numbers.is_empty();
@@ -300,7 +300,7 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
                 let asked = words(&question, &args.which);
                 return answer(args, session, (&recording, number), &slicer, &criteria, asked);
             }
-            // A process that has the file knows more than one that does not.
+            // The failure of a process that has the file is more specific than that of one that does not.
             Err(why) => match &reason {
                 Some(Failure { exit, .. }) if *exit != Exit::Usage || why.exit == Exit::Usage => {}
                 _ => reason = Some(why),
@@ -331,8 +331,8 @@ fn failed(error: &slice::Error) -> Failure {
     }
 }
 
-/// The question as criteria, or why this process has no answer. Bytes of an output are counted from
-/// the first one that any process wrote; `output_start` says where that is, once it is known.
+/// The criteria of the question, or the reason why this process has no answer. Offsets in output are counted
+/// from the first byte that any process wrote; `output_start` caches the position of that byte.
 fn ask(
     slicer: &Slicer<'_>,
     question: &Question,
@@ -366,7 +366,7 @@ fn ask(
     }))
 }
 
-/// The slice, as far as it goes until somebody interrupts.
+/// Computes the slice, which is partial if the user interrupts.
 fn walk_back(
     args: &SliceArgs,
     session: &Session,
@@ -407,7 +407,7 @@ fn answer(
     Ok(exit)
 }
 
-/// The answer of one process.
+/// The answer for one process.
 fn one(
     args: &SliceArgs,
     session: &Session,
@@ -462,7 +462,7 @@ fn kind(args: &SliceArgs) -> &'static str {
     }
 }
 
-/// The question in words.
+/// The question as text.
 fn words(q: &Question, which: &WhichArgs) -> String {
     match (&q.at, &q.output) {
         (Some(Point { spot, expression }), _) => {
@@ -501,7 +501,7 @@ fn lines(slicer: &Slicer<'_>, slice: &Slice) -> Vec<Line> {
     all.into_values().collect()
 }
 
-/// Instructions that were taken only because they could have gone another way.
+/// Instructions that are in the slice only because of branch alternatives that were not taken.
 fn potential_sites(slice: &Slice) -> BTreeSet<Site> {
     let mut only: BTreeSet<Site> = slice.nodes.iter().filter(|n| n.potential).map(|n| n.site).collect();
     if !only.is_empty() {

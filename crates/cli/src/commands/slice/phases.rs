@@ -1,4 +1,4 @@
-//! `relapse slice … --phases`: a slice level by level.
+//! `relapse slice … --phases`: a hierarchical slice, level by level.
 
 use super::bounds::Bounds;
 use super::browse::{self, Asked};
@@ -25,15 +25,15 @@ pub struct Answer {
     process: String,
     question: String,
     levels: Vec<LevelRow>,
-    /// Where it ended; `null` if nobody could say what is wrong, or it was interrupted.
+    /// The location of the fault; `null` if there was no oracle, or the search was interrupted.
     found: Option<ToldPlace>,
-    /// How often the oracle was asked.
+    /// The number of queries to the oracle.
     questions: usize,
-    /// Executions that were shown, over all levels.
+    /// The number of executions shown, over all levels.
     shown: usize,
-    /// Executions in the whole slice.
+    /// The number of executions in the whole slice.
     executions: usize,
-    /// What it would have taken to come there along chains of dependences.
+    /// The cost of finding the fault along chains of dependences, for comparison.
     chains: Option<Chains>,
     #[serde(flatten)]
     bounds: Bounds,
@@ -49,9 +49,9 @@ struct Chains {
 struct LevelRow {
     #[serde(flatten)]
     told: ToldLevel,
-    /// Whether the oracle was asked.
+    /// Whether the oracle was queried.
     asked: bool,
-    /// Index of the wrong flow, if there is one.
+    /// The index of the wrong flow, if there is one.
     wrong: Option<usize>,
 }
 
@@ -64,7 +64,7 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let stop = edges::on_interrupt();
     let slice = walk_back(args, session, slicer, criteria, &stop)?;
-    // From here on an interrupt is one of what is made of the slice.
+    // From here on an interrupt stops the processing of the slice, not the slicing.
     stop.store(false, Ordering::Relaxed);
     let mut phased = Phased::new(slicer, &slice);
     phased.stop = Some(&stop);
@@ -98,7 +98,7 @@ pub fn run(
         chains: None,
         bounds: Bounds::of(&slice),
     };
-    // A page that was cut short has no room for some levels.
+    // An interrupted page lacks some levels.
     answer.bounds.incomplete |= args.html.is_some() && stop.load(Ordering::Relaxed);
     match &args.oracle {
         Some(path) => {
@@ -127,7 +127,7 @@ pub fn run(
     Ok(exit)
 }
 
-/// Nothing was done when it was stopped, or something failed.
+/// The failure if nothing was computed before the interrupt, or of another error.
 fn stopped(error: &slice::Error) -> Failure {
     match error {
         slice::Error::Stopped => edges::incomplete(),
@@ -135,13 +135,13 @@ fn stopped(error: &slice::Error) -> Failure {
     }
 }
 
-/// Somebody sits there and can press keys.
+/// Whether the session is interactive.
 fn at_a_terminal() -> bool {
     let dumb = std::env::var_os("TERM").is_none_or(|t| t.is_empty() || t == "dumb");
     !dumb && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// An oracle that knows lines, and perhaps variables, whose values are wrong.
+/// An oracle given by a list of lines, and optionally variables, whose values are wrong.
 struct Lines {
     wrong: Vec<(Spot, Option<String>)>,
 }

@@ -1,4 +1,4 @@
-//! Output of programs that are not recorded: what started them is.
+//! Output of programs that are not recorded: the slice starts at the call that started the program.
 
 use super::{Content, Written, failed};
 use crate::failure::Failure;
@@ -7,8 +7,8 @@ use recording::Recording;
 use slice::Slicer;
 use slice::started::Started;
 
-/// The call that started the program that most likely wrote a text that no recorded process wrote,
-/// and its process: the last whose command has the text, or else the only one there is.
+/// The call that started the program which most likely wrote a text that no recorded process wrote, and the
+/// call's process: the last call whose command contains the text, or the only one.
 pub fn writer(recording: &Recording, written: &Written) -> Result<Option<(usize, Started)>, Failure> {
     let Content::Text(text) = &written.what else { return Ok(None) };
     let mut all = Vec::new();
@@ -24,7 +24,7 @@ pub fn writer(recording: &Recording, written: &Written) -> Result<Option<(usize,
     Ok(if all.len() == 1 { all.pop() } else { None })
 }
 
-/// What is asked then, in words.
+/// The question as text.
 pub fn words(started: &Started) -> String {
     let place = source::place(&source::short(&started.file), started.line, "");
     let command = replay::vars::quoted(&started.command.join(" "));

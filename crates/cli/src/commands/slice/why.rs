@@ -1,4 +1,4 @@
-//! `relapse slice … --why`: what made it inevitable, and what let that run.
+//! `relapse slice … --why`: the executions that made a value inevitable, and the branches that control them.
 
 use crate::failure::{Exit, Failure};
 use crate::{Session, solvers, source};
@@ -19,16 +19,16 @@ use std::time::Duration;
 /// One cause.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// How many decisions away from the question.
+    /// The number of decisions between it and the question.
     layer: u32,
-    /// `value` or `decision`, and where.
+    /// `value` or `decision`; its location follows.
     kind: &'static str,
     file: String,
     line: u32,
     function: String,
-    /// The lines that made it so, the last one first.
+    /// The lines that made it inevitable, the last executed one first.
     lines: Vec<Line>,
-    /// Executed instructions in it, and in a slice along values.
+    /// The number of executed instructions in it, and in a slice along data dependences.
     instructions: usize,
     of: usize,
     minimal: bool,
@@ -41,14 +41,14 @@ struct Line {
     formula: Option<String>,
 }
 
-/// The causes of what a slice was asked about.
+/// The causes of a slice's criterion.
 pub fn rows(
     slicer: &Slicer<'_>,
     slice: &Slice,
     time: Duration,
     solver: Option<&str>,
 ) -> Result<Vec<Row>, Failure> {
-    // That the line ran is part of a question that asks for no value.
+    // For a question without a value, the control dependence of the line is part of the question.
     let traced = Traced::new(Side::Bad, slicer.process(), Path::new("/"), slice.clone(), false);
     let commands = solvers::named(solver)?;
     let settings = solver::Settings { commands, ..solver::Settings::default() };
@@ -57,18 +57,18 @@ pub fn rows(
         Failure::new(Exit::No, format_args!("it could not be put as a formula: {reason}"))
             .hint("Without --why the slice shows everything it came from.")
     })?;
-    // What the standard library decided inside says little to who called it.
+    // Decisions inside the standard library are not informative for its callers.
     let is_shown = |layer: u32, cause: &Cause| layer == 0 || !is_of_library(&traced, cause.question.node());
     let steps = steps(&traced, &found.causes);
     let shown = steps.iter().filter(|(layer, causes)| is_shown(*layer, causes[0]));
     Ok(shown.map(|(layer, causes)| row(&traced, *layer, causes)).collect())
 }
 
-/// What the instructions of one line did is one step to who reads the source: causes of values, or
-/// of decisions, at the same distance or at the next, as those of `a && b` are.
+/// Merges the causes of one line into one step of the report: causes of values, or of decisions, at the same
+/// or at consecutive distances, such as those of `a && b`.
 fn steps<'c>(traced: &Traced<'_>, causes: &'c [(u32, Cause)]) -> Vec<(u32, Vec<&'c Cause>)> {
     let mut steps: Vec<(u32, Vec<&Cause>)> = Vec::new();
-    // The newest step of each line, and how far it goes.
+    // The latest step of each line, and its greatest distance.
     let mut known: BTreeMap<(bool, u32, u32, u32), (usize, u32)> = BTreeMap::new();
     for (layer, cause) in causes {
         let (node, place) = (cause.question.node(), traced.line(cause.question.node()));
@@ -96,13 +96,13 @@ fn is_of_library(traced: &Traced<'_>, node: NodeId) -> bool {
     is_library(&format!("/{}", traced.file(traced.line(node))))
 }
 
-/// One step; it has at least one cause.
+/// The row for one step, which has at least one cause.
 fn row(traced: &Traced<'_>, layer: u32, causes: &[&Cause]) -> Row {
     let name = |file: &str| source::short(&format!("/{file}"));
     let first = causes[0];
     let asked = traced.line(first.question.node());
     let asked_of_library = is_of_library(traced, first.question.node());
-    // The last that ran comes first.
+    // The last executed one comes first.
     let generators: BTreeSet<_> = causes
         .iter()
         .flat_map(|c| &c.generators)
@@ -122,7 +122,7 @@ fn row(traced: &Traced<'_>, layer: u32, causes: &[&Cause]) -> Row {
             lines.push(Line { file: name(traced.file(place)), line: place.line, formula: None });
             lines.len() - 1
         });
-        // The longest says most of the line.
+        // The longest formula is the most informative one of the line.
         let longer = |old: &Option<String>| text.as_ref().map(String::len) > old.as_ref().map(String::len);
         if longer(&lines[at].formula) {
             lines[at].formula = text;

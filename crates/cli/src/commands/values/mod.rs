@@ -1,4 +1,4 @@
-//! `relapse values`: what an expression held whenever a line ran.
+//! `relapse values`: the value of an expression at each execution of a line.
 
 use crate::failure::{Exit, Failure};
 use crate::render::{Table, counted, grouped};
@@ -55,7 +55,7 @@ struct Answer {
     schema: &'static str,
     file: String,
     line: u32,
-    /// The line that was asked about, if it has no code and `line` is the next statement.
+    /// The requested line, if it has no code; `line` is then the next statement.
     #[serde(skip_serializing_if = "Option::is_none")]
     asked_line: Option<u32>,
     variables: Vec<String>,
@@ -65,7 +65,7 @@ struct Answer {
 
 #[derive(Debug, Serialize)]
 struct Row {
-    /// Its number among the executions that are meant, from 1 in each process.
+    /// Its number among the selected executions, from 1 in each process.
     occurrence: u64,
     stream: String,
     instruction: u64,
@@ -112,7 +112,7 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
             let room = args.limit - answer.executions.len().min(args.limit);
             let keep = args.which.occurrence.map_or(Keep::First(room), Keep::Number);
             let shared = match &args.which.stream {
-                // What came before a fork is shown with the process that forked.
+                // Steps before a fork are shown with the parent process.
                 None => slicer.shared_steps(index).unwrap_or_default().unwrap_or(0),
                 Some(_) => 0,
             };
@@ -125,7 +125,7 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
                 let is_beyond = end > slicer.steps(index)?;
                 Ok(slicer.trouble(index)?.filter(|_| is_beyond))
             });
-            // What comes before a divergence is still true.
+            // The values before a divergence are valid.
             if let Some(error) = outcome.unwrap_or_else(|error| Some(error.to_string())) {
                 eprintln!("relapse: {} stops early: failed to {error}", stream_name(process, stream));
             }
@@ -244,21 +244,21 @@ fn locals(processes: &[LoadedProcess], file: &str, line: u32) -> Vec<Expression>
     names.iter().map(|name| Expression::of_name(name)).collect()
 }
 
-/// The line ran, but not as it is asked about.
+/// The failure for a line that ran, but not in an execution that was selected.
 fn none_fits(file: &str, line: u32, which: &WhichArgs) -> Failure {
     let wanted = which.words();
     let (place, wanted) = (source::short(file), wanted.trim_start_matches(", "));
     Failure::new(Exit::No, format_args!("no execution of {place}:{line} fits: {wanted}"))
 }
 
-/// The line has no code or was never reached: name the nearest lines that ran.
+/// The failure for a line that has no code or never ran: lists the nearest lines that ran.
 fn never_ran(processes: &[LoadedProcess], file: &str, line: u32, which: &WhichArgs) -> Failure {
     let mut ran: BTreeSet<u32> = BTreeSet::new();
     let mut has_code = false;
     for process in processes {
         let mut coverage = Coverage::new(&process.image);
         for stream in &process.streams {
-            // A divergence was or will be reported by `relapse replay`.
+            // A divergence is reported by `relapse replay`.
             let _ = Machine::new(&process.image, &stream.stream).run(&mut coverage, u64::MAX);
         }
         for (index, loaded) in process.image.modules() {
@@ -272,7 +272,7 @@ fn never_ran(processes: &[LoadedProcess], file: &str, line: u32, which: &WhichAr
             }
         }
     }
-    // It did, but after what was looked at.
+    // It did run, after the part that was examined.
     if ran.contains(&line) {
         return none_fits(file, line, which);
     }
@@ -320,7 +320,7 @@ fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Notes which instructions ran at all, for modules that are asked about.
+/// Records which instructions ran at least once, for the selected modules.
 struct Coverage {
     ran: Vec<Vec<Box<[bool]>>>,
 }

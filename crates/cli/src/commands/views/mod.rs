@@ -1,4 +1,4 @@
-//! `relapse views`: a run as a web of views.
+//! `relapse views`: the views of a run.
 
 use super::diff::{HowArgs, failed};
 use crate::Session;
@@ -56,11 +56,11 @@ struct Answer {
     recording: String,
     events: u64,
     instructions: u64,
-    /// Seconds that reading the events took.
+    /// The time to extract the events, in seconds.
     seconds: f64,
     views: Vec<View>,
     entries: Vec<Entry>,
-    /// Lines of the longer of the two lists that are left out.
+    /// The number of lines left out of the longer of the two lists.
     more: u64,
 }
 
@@ -69,7 +69,7 @@ struct View {
     r#type: &'static str,
     name: String,
     events: u64,
-    /// Of an event's view: the event's place in it, and its neighbours there.
+    /// For the view of an event: the event's position in it, and its neighbours there.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,7 +187,7 @@ fn show(
         .hint("`relapse views DIR --all` lists all views."))
 }
 
-/// An event, its neighbours, and the views it is in.
+/// An event, its neighbours, and the views it belongs to.
 fn around(trace: &Trace, event: usize, answer: &mut Answer) -> Result<(), Failure> {
     if event >= trace.len() {
         return Err(Failure::new(Exit::Usage, format!("there is no event {event}"))

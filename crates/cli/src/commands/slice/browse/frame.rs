@@ -1,4 +1,4 @@
-//! What is on the screen: a pure function of the state, the sources and the size.
+//! The contents of the screen: a pure function of the state, the sources and the size.
 
 use super::state::{Item, Row, State};
 use crate::render::{counted, grouped};
@@ -7,10 +7,10 @@ use report::text::{cut, cut_path, untab, visible, width, wrap};
 use slice::phases::told::{ToldPlace, ToldVariable};
 use std::collections::BTreeMap;
 
-/// Lines of source files, by the names that levels give them.
+/// Lines of source files, by the file names used in levels.
 pub type Sources = BTreeMap<String, Vec<String>>;
 
-/// How a piece of text looks.
+/// The style of a text span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     Plain,
@@ -21,7 +21,7 @@ pub enum Look {
     Good,
 }
 
-/// A piece of a line.
+/// A text span of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     pub text: String,
@@ -30,11 +30,11 @@ pub struct Span {
 
 pub type Line = Vec<Span>;
 
-/// Columns from which the source stands beside the tree.
+/// The minimum width for showing the source next to the tree.
 const BESIDE: usize = 90;
-/// Fewer rows than this have no room for the source.
+/// The minimum height for showing the source.
 const FLAT: usize = 8;
-/// In place of what was cut off.
+/// Replaces text that was cut off.
 const MARK: &str = "…";
 
 const HELP: &[(&str, &str)] = &[
@@ -50,7 +50,7 @@ const MEANING: &str = "Values are listed below the phase that made them, with th
     from the top: right on the first value that should not be as it is. If all are right, the phase that is \
     asked about went wrong by itself: right on that phase.";
 
-/// Draws everything: exactly `height` lines, none wider than `width`.
+/// Renders the frame: exactly `height` lines, none wider than `width`.
 pub fn draw(state: &State, sources: &Sources, columns: usize, height: usize) -> Vec<Line> {
     let mut lines = vec![vec![span(format!("Where did {} go wrong?", shown(&state.question)), Look::Bold)]];
     let body = height.saturating_sub(2);
@@ -89,12 +89,12 @@ fn span(text: impl Into<String>, look: Look) -> Span {
     Span { text: text.into(), look }
 }
 
-/// Strange characters would do strange things to a terminal.
+/// Escapes control characters, which a terminal would interpret.
 fn shown(text: &str) -> String {
     untab(&visible(text)).into_owned()
 }
 
-/// A line in so many columns, filled up if wanted.
+/// Cuts a line to some columns; with `fill`, pads it with spaces.
 fn fit(line: Line, columns: usize, fill: bool) -> Line {
     let mut left = columns;
     let mut out = Line::new();
@@ -124,7 +124,7 @@ fn help(columns: usize) -> Vec<Line> {
     lines
 }
 
-/// The rows around the selected one.
+/// The visible part of the tree, around the selected row.
 fn tree(state: &State, columns: usize, height: usize) -> Vec<Line> {
     let rows = state.rows();
     let at = rows.iter().position(|r| (r.level, r.item) == state.selected()).unwrap_or(0);
@@ -135,7 +135,7 @@ fn tree(state: &State, columns: usize, height: usize) -> Vec<Line> {
 fn tree_row(state: &State, row: &Row, columns: usize) -> Line {
     let chosen = (row.level, row.item) == state.selected();
     let told = state.told(row.level);
-    // Deep levels would run off to the right.
+    // The indentation is limited, so that deep levels stay visible.
     let indent = "  ".repeat(row.indent.min(columns / 8));
     let fold = match state.unfolded(row.level, row.item) {
         Some(true) => "▾",
@@ -148,7 +148,7 @@ fn tree_row(state: &State, row: &Row, columns: usize) -> Line {
             let phase = &told.phases[p];
             let mark = if phase.asked { "  (asked about)" } else { "" };
             let text = format!("{fold} {}  {}{mark}", p + 1, phase.title());
-            // Whatever gave nothing may be passed over.
+            // Phases without flows are shown dimmed.
             let idle = !phase.asked && !told.flows.iter().any(|f| f.made_in == p);
             (text, if idle { Look::Faint } else { Look::Bold })
         }
@@ -157,7 +157,7 @@ fn tree_row(state: &State, row: &Row, columns: usize) -> Line {
             let used: Vec<String> = flow.used_in.iter().map(|u| (u + 1).to_string()).collect();
             let place = source::place(&flow.place.file, flow.place.line, &flow.place.function);
             let place = format!("  {place}, used in {}", used.join(", "));
-            // The value gives way before the place does.
+            // The value is shortened before the location is.
             let room = columns.saturating_sub(indent.len() + 8 + width(&place)).max(12);
             let title = shown(&flow.title());
             (format!("{fold}     {}{place}", cut(&title, room, MARK)), Look::Plain)
@@ -177,7 +177,7 @@ fn tree_row(state: &State, row: &Row, columns: usize) -> Line {
     vec![span(format!("{cursor}{indent}{}", shown(&text)), if chosen { Look::Marked } else { look })]
 }
 
-/// The source at what is selected, and the values there.
+/// The source at the selected row, and the values there.
 fn beside(state: &State, sources: &Sources, height: usize) -> Vec<Line> {
     let (level, item) = state.selected();
     let told = state.told(level);
@@ -251,7 +251,7 @@ fn values(variables: &[ToldVariable], function: &str, room: usize) -> Vec<Line> 
     out
 }
 
-/// The counters, or what there is to say.
+/// The counters, or the current message.
 fn status(state: &State, columns: usize) -> Line {
     if let Some(message) = &state.message {
         return vec![span(shown(message), Look::Marked)];

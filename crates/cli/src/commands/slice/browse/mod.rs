@@ -1,7 +1,7 @@
-//! `relapse slice … --phases` at a terminal: a tree to walk in, the source beside it.
+//! `relapse slice … --phases` on a terminal: an interactive tree with the source next to it.
 //!
-//! * [`state`]: the tree; keys in, wishes out;
-//! * [`frame`]: what is on the screen;
+//! * [`state`]: the tree; takes keys and returns commands;
+//! * [`frame`]: the contents of the screen;
 //! * [`terminal`]: the screen itself.
 
 mod frame;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use terminal::{Input, Screen, listen};
 
-/// What somebody wants to look at.
+/// The slice to browse.
 pub struct Asked<'a, 's, 'p> {
     pub phased: &'a Phased<'s, 'p>,
     pub from: NodeId,
@@ -33,7 +33,7 @@ pub struct Asked<'a, 's, 'p> {
     pub stop: &'a Arc<AtomicBool>,
 }
 
-/// Walks with somebody, and says afterwards where they came to.
+/// Runs the browser, and prints the final selection afterwards.
 pub fn run(session: &mut Session, asked: Asked<'_, '_, '_>) -> Result<Exit, Failure> {
     let Asked { phased, from, question, stop } = asked;
     let window = phased.whole(from).map_err(|e| failed(&e))?;
@@ -73,17 +73,17 @@ pub fn run(session: &mut Session, asked: Asked<'_, '_, '_>) -> Result<Exit, Fail
     Ok(code.map_or(Exit::Done, Exit::OfCommand))
 }
 
-/// The state, and what its levels are made of.
+/// The state, and the levels it was built from.
 struct Walk<'a, 's, 'p> {
     phased: &'a Phased<'s, 'p>,
     state: State,
-    /// In the order in which the state got them.
+    /// In the order in which they were added to the state.
     levels: Vec<Level>,
     sources: Sources,
 }
 
 impl Walk<'_, '_, '_> {
-    /// Until somebody has had enough; the exit code if they were interrupted.
+    /// Runs until the user quits. Returns the exit code if a signal ended it.
     fn through(&mut self, session: &Session, stop: &Arc<AtomicBool>) -> Result<Option<u8>, Failure> {
         let busy = Arc::new(AtomicBool::new(false));
         let mut screen = Screen::take(session.paint)?;
@@ -96,13 +96,14 @@ impl Walk<'_, '_, '_> {
                     Wish::Nothing => {}
                     Wish::Quit => return Ok(None),
                     Wish::Open { level, flow } => {
-                        // Before it is said: whoever reads it may interrupt at once.
+                        // Set before the message is shown: a user who reads the message may interrupt
+                        // immediately.
                         busy.store(true, Ordering::Relaxed);
                         self.state.message = Some("replaying…".to_owned());
                         screen.show(&frame::draw(&self.state, &self.sources, columns, rows))?;
                         self.state.message = None;
                         let answer = self.open(level, flow);
-                        // An interrupt was meant for this level.
+                        // The interrupt applied to this level only.
                         stop.store(false, Ordering::Relaxed);
                         busy.store(false, Ordering::Relaxed);
                         match answer {
@@ -152,7 +153,7 @@ fn tell(phased: &Phased<'_, '_>, level: &Level, sources: &mut Sources) -> Result
     Ok(told)
 }
 
-/// Reads the files of a level.
+/// Reads the source files of a level.
 fn remember(told: &ToldLevel, sources: &mut Sources) {
     let files = told.phases.iter().map(|p| &p.file).chain(told.flows.iter().map(|f| &f.place.file));
     for file in files {

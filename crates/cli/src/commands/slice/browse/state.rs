@@ -1,10 +1,10 @@
-//! The tree of levels that somebody walks in: keys in, wishes out. Knows no terminal and no
-//! replay; whoever asks for a level gets it by [`State::opened`].
+//! The tree of levels and its navigation: takes keys and returns commands. Independent of terminal and
+//! replay; the caller computes a requested level and passes it to [`State::opened`].
 
 use slice::phases::told::{ToldLevel, ToldPlace};
 use std::collections::BTreeMap;
 
-/// A key, as far as it means something here.
+/// A key that has a function here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Up,
@@ -13,22 +13,22 @@ pub enum Key {
     PageDown,
     Home,
     End,
-    /// Into the phase that made it, or unfold.
+    /// Enter the phase that computed the value, or unfold.
     Right,
-    /// Fold, or back.
+    /// Fold, or go back.
     Left,
     Help,
     Quit,
-    /// Any other.
+    /// Any other key.
     Other,
 }
 
-/// What a key asks for.
+/// The command that a key triggers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
     Nothing,
     Quit,
-    /// The level below: by this flow of that level, or if none of its flows is wrong.
+    /// Open the level below: for this flow of that level, or without a flow, if none of its flows is wrong.
     Open {
         level: usize,
         flow: Option<usize>,
@@ -40,11 +40,11 @@ pub enum Wish {
 pub enum Item {
     Phase(usize),
     Flow(usize),
-    /// Below another row: nothing can be cut any more.
+    /// A child of another row: a single statement, which cannot be divided further.
     End(usize),
 }
 
-/// A row that can be seen.
+/// A visible row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     pub level: usize,
@@ -52,7 +52,7 @@ pub struct Row {
     pub indent: usize,
 }
 
-/// What is below a row.
+/// The child of a row.
 #[derive(Clone, Debug)]
 struct Below {
     what: What,
@@ -70,17 +70,17 @@ enum What {
 #[derive(Clone, Debug)]
 struct Open {
     told: ToldLevel,
-    /// From 1, with those on which there was nothing to ask.
+    /// Counted from 1, including skipped levels without a choice.
     depth: usize,
     below: BTreeMap<Item, Below>,
-    /// The row it hangs on.
+    /// The row it is a child of.
     parent: Option<(usize, Item)>,
 }
 
-/// What a level has below a row.
+/// The child of a row, as computed by the caller.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// A level, and how many on the way had nothing to ask.
+    /// A level, and the number of skipped levels without a choice.
     Level {
         told: ToldLevel,
         passed: usize,
@@ -95,26 +95,26 @@ pub enum Answer {
 #[derive(Clone, Debug)]
 pub struct State {
     pub question: String,
-    /// Executions in the whole slice.
+    /// The number of executions in the whole slice.
     pub executions: usize,
     levels: Vec<Open>,
     ends: Vec<(ToldPlace, usize, Item)>,
     selected: (usize, Item),
-    /// The wish that was not answered yet.
+    /// The row whose child was requested and has not arrived.
     waiting: Option<(usize, Item)>,
     pub help: bool,
     pub message: Option<String>,
-    /// How often somebody chose.
+    /// The number of choices that the user made.
     pub choices: usize,
-    /// Levels that were opened or passed through.
+    /// The depth of the deepest level that was opened or skipped.
     pub deepest: usize,
 }
 
-/// Rows that a page key moves by.
+/// The number of rows that a page key moves by.
 const PAGE: usize = 10;
 
 impl State {
-    /// With the first level.
+    /// Starts with the first level.
     pub fn new(question: String, executions: usize, first: ToldLevel, passed: usize) -> State {
         let selected = (0, if first.phases.is_empty() { Item::Flow(0) } else { Item::Phase(0) });
         let depth = passed + 1;
@@ -135,7 +135,7 @@ impl State {
         state
     }
 
-    /// The first flow of a level is where the eye should be; else its first row.
+    /// Selects the first flow of a level; its first row if it has none.
     fn select_first_flow(&mut self, level: usize) {
         let rows = self.rows();
         let here = || rows.iter().filter(|r| r.level == level);
@@ -161,12 +161,12 @@ impl State {
         self.selected
     }
 
-    /// Flows that were shown, over all opened levels.
+    /// The number of flows shown, over all opened levels.
     pub fn shown(&self) -> usize {
         self.levels.iter().map(|l| l.told.flows.len()).sum()
     }
 
-    /// Where it went wrong, if that is what is selected.
+    /// The location of the fault, if the selected row is one.
     pub fn found(&self) -> Option<&ToldPlace> {
         match self.selected.1 {
             Item::End(end) => Some(&self.ends[end].0),
@@ -174,15 +174,15 @@ impl State {
         }
     }
 
-    /// Whether something stands below a row, and can be seen.
+    /// Whether the child of a row is visible; `None` if it has no child.
     pub fn unfolded(&self, level: usize, item: Item) -> Option<bool> {
         self.levels[level].below.get(&item).map(|b| !b.folded)
     }
 
-    /// All rows that are not folded away.
+    /// All rows that are not hidden by folding.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        // Levels whose rows are listed, with those still to come.
+        // The open levels, each with the iterator over its remaining rows.
         let mut stack = vec![(0, 0, self.items(0).into_iter())];
         while let Some((level, indent, items)) = stack.last_mut() {
             let (level, indent) = (*level, *indent);
@@ -204,7 +204,7 @@ impl State {
         rows
     }
 
-    /// Phases, each with what it gave below.
+    /// The rows of a level: phases, each followed by its flows.
     fn items(&self, level: usize) -> Vec<Item> {
         let told = &self.levels[level].told;
         let mut items = Vec::new();
@@ -296,7 +296,7 @@ impl State {
         Wish::Nothing
     }
 
-    /// What was asked for; it is selected.
+    /// Adds the requested child and selects it.
     pub fn opened(&mut self, answer: Answer) {
         let Some((level, item)) = self.waiting.take() else { return };
         self.choices += 1;
@@ -318,7 +318,7 @@ impl State {
         self.enter(what, level);
     }
 
-    /// What was asked for cannot be had.
+    /// Reports that the requested child is not available.
     pub fn refused(&mut self, why: String) {
         self.waiting = None;
         self.message = Some(why);

@@ -1,4 +1,4 @@
-//! The real terminal: taken over, drawn on, and given back on every way out.
+//! The real terminal: acquired, drawn on, and restored on every exit path.
 
 use super::frame::{Line, Look};
 use super::state::Key;
@@ -18,28 +18,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// How often Ctrl-C is looked for.
+/// The interval at which the interrupt flag is polled.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What comes from outside.
+/// An input event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     Key(Key),
-    /// The window has another size.
+    /// The window was resized.
     Resized,
-    /// Ctrl-C, or the terminal is gone; with the exit code for it.
+    /// Ctrl-C, or the terminal was closed; with the exit code for it.
     Ended(u8),
 }
 
-/// A terminal that is ours until this is dropped.
+/// Owns the terminal until it is dropped.
 pub struct Screen {
     paint: Paint,
 }
 
 impl Screen {
-    /// Takes the terminal over.
+    /// Acquires the terminal.
     pub fn take(paint: Paint) -> io::Result<Screen> {
-        // A panic's message should be seen on the screen that stays.
+        // A panic's message must appear on the main screen, not on the alternate one.
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             give_back();
@@ -54,13 +54,13 @@ impl Screen {
     /// Columns and rows.
     pub fn size(&self) -> (usize, usize) {
         let (columns, rows) = terminal::size().unwrap_or((80, 24));
-        // Some pseudo-terminals have no size.
+        // Some pseudo-terminals report no size.
         if columns == 0 || rows == 0 { (80, 24) } else { (usize::from(columns), usize::from(rows)) }
     }
 
     pub fn show(&mut self, lines: &[Line]) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
-        // Terminals that know this show the frame at once, not line by line.
+        // Terminals that support this show the frame atomically, not line by line.
         queue!(out, BeginSynchronizedUpdate)?;
         for (row, line) in (0u16..).zip(lines) {
             queue!(out, cursor::MoveTo(0, row))?;
@@ -94,14 +94,14 @@ impl Drop for Screen {
     }
 }
 
-/// As it was before. Nothing can be done if that fails.
+/// Restores the terminal. Errors are ignored: there is no recovery.
 fn give_back() {
     let _ = execute!(io::stdout(), SetAttribute(Attribute::Reset), cursor::Show, LeaveAlternateScreen);
     let _ = terminal::disable_raw_mode();
 }
 
-/// Ends the command at once when a signal says so: the terminal is given back first. This has a
-/// thread of its own, since reading keys from a terminal that is gone may never return.
+/// Ends the command immediately on a signal, after restoring the terminal. It uses a separate thread, since
+/// reading keys from a closed terminal may block forever.
 fn end_on_signals() -> io::Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGHUP])?;
     std::thread::spawn(move || {
@@ -113,8 +113,8 @@ fn end_on_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads keys beside everything else, so that Ctrl-C helps while a level is being made: it stops
-/// that level.
+/// Reads keys on a separate thread, so that Ctrl-C works while a level is computed: then it stops that
+/// computation, otherwise it ends the browser.
 pub fn listen(busy: Arc<AtomicBool>, interrupted: Arc<AtomicBool>) -> io::Result<Receiver<Input>> {
     end_on_signals()?;
     let (sender, receiver) = channel();
@@ -123,7 +123,7 @@ pub fn listen(busy: Arc<AtomicBool>, interrupted: Arc<AtomicBool>) -> io::Result
             let input = match event::poll(TICK) {
                 Ok(true) => event::read().ok().and_then(meant),
                 Ok(false) => None,
-                // The terminal is gone.
+                // The terminal was closed.
                 Err(_) => Some(Input::Ended(Exits::HANG_UP)),
             };
             let is_busy = busy.load(Ordering::Relaxed);
@@ -148,7 +148,7 @@ pub fn listen(busy: Arc<AtomicBool>, interrupted: Arc<AtomicBool>) -> io::Result
     Ok(receiver)
 }
 
-/// As shells see them.
+/// Exit codes by the convention of shells.
 struct Exits;
 
 impl Exits {

@@ -149,13 +149,13 @@ fn down_to_the_statement_and_back() {
     "#);
     assert_eq!(state.press(Key::Right), Wish::Nothing);
     assert!(state.message.is_some());
-    // To the row, fold it, to the row above, and fold that.
+    // Select the row, fold it, select its parent row, and fold that.
     for expected in [(1, Item::Flow(0)), (1, Item::Flow(0)), (0, Item::Flow(1)), (0, Item::Flow(1))] {
         state.press(Key::Left);
         assert_eq!(state.selected(), expected);
     }
     assert_eq!(state.rows().len(), 6);
-    // What was opened once needs nobody: unfold, then enter.
+    // A child that was opened before needs no new computation: unfold, then enter.
     assert_eq!(state.press(Key::Right), Wish::Nothing);
     assert_eq!(state.selected(), (0, Item::Flow(1)));
     assert_eq!(state.press(Key::Right), Wish::Nothing);
@@ -189,7 +189,7 @@ fn help_goes_with_any_key_and_q_ends() {
     assert_eq!(state.press(Key::Quit), Wish::Quit);
 }
 
-/// Whatever the size and the keys, a frame fits, and nothing in it moves the cursor.
+/// For every size and key sequence, a frame fits, and nothing in it moves the cursor.
 #[test]
 fn every_frame_fits() {
     let mut state = state();
