@@ -1,9 +1,8 @@
-//! Regressions to be explained, as their `case.toml` tells them. What the keys mean is
-//! said in `regressions/README.md`.
+//! Regressions to be explained, as described by their `case.toml`. `regressions/README.md` documents the
+//! keys.
 //!
-//! A case keeps its bad version as a folder, or as the patches that lead there. Patches
-//! are applied in a repository of their own, so that such a case can be explained with
-//! its history and without.
+//! A case stores its bad version as a directory, or as patches to the good one. Patches are applied in a
+//! separate repository, so that such a case can be explained with its history and without.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,14 +15,14 @@ use crate::tools::LONG;
 #[derive(Clone, Debug)]
 pub struct Case {
     pub name: String,
-    /// The folder of `case.toml`.
+    /// The directory of `case.toml`.
     pub dir: PathBuf,
     pub title: String,
     pub build: String,
     pub test: String,
-    /// The subject of the guilty commit, if it is to be explained with its history.
+    /// The subject of the guilty commit, if the case is explained with its history.
     pub culprit: Option<String>,
-    /// Everything that was said.
+    /// The whole file.
     pub table: toml::Table,
 }
 
@@ -33,7 +32,7 @@ pub fn home() -> PathBuf {
 }
 
 impl Case {
-    /// The cases in the folders of a folder, in the order of their names.
+    /// The cases in the subdirectories of a directory, sorted by name.
     pub fn all(home: &Path) -> Result<Vec<Case>> {
         let entries =
             fs::read_dir(home).map_err(|error| format!("failed to read {}: {error}", home.display()))?;
@@ -72,7 +71,7 @@ impl Case {
         })
     }
 
-    /// Those of these names; all, if there are none.
+    /// The cases with these names; all if no names are given.
     pub fn select(cases: &[Case], names: &[&str]) -> Result<Vec<Case>> {
         if let Some(wrong) = names.iter().find(|name| !cases.iter().any(|case| case.name == **name)) {
             let known: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
@@ -85,12 +84,12 @@ impl Case {
             .collect())
     }
 
-    /// The options that `relapse explain` needs, apart from the versions, quoted for a shell.
+    /// The options for `relapse explain`, without the versions, quoted for a shell.
     pub fn options(&self) -> Vec<String> {
         self.arguments(&self.build).into_iter().map(|word| quoted(&word)).collect()
     }
 
-    /// The same, unquoted, with a build command of the caller's.
+    /// The same, unquoted, with a given build command.
     pub fn arguments(&self, build: &str) -> Vec<String> {
         let mut words = vec!["--build".to_owned(), build.to_owned(), "--test".to_owned(), self.test.clone()];
         let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
@@ -114,13 +113,13 @@ impl Case {
         words
     }
 
-    /// Whether the bad version is kept as patches.
+    /// Whether the bad version is stored as patches.
     fn has_patches(&self) -> bool {
         self.dir.join("commits").is_dir()
     }
 
-    /// Puts both versions into `good` and `bad` of a folder; of a case with patches, its
-    /// repository into `repository` too.
+    /// Writes both versions to `good` and `bad` in a directory; for a case with patches, also its repository
+    /// to `repository`.
     pub fn lay_out(&self, dir: &Path) -> Result<()> {
         let (good, bad) = (dir.join("good"), dir.join("bad"));
         shell::fresh_dir(&bad)?;
@@ -149,7 +148,7 @@ impl Case {
         Ok(())
     }
 
-    /// In the order in which they are to be applied.
+    /// The patches in the order of application.
     fn patches(&self) -> Result<Vec<String>> {
         let home = self.dir.join("commits");
         let entries =
@@ -167,12 +166,12 @@ impl Case {
 /// The tag of the first commit of a case's repository.
 pub const FIRST: &str = "first";
 
-/// What git says, in a repository; it is an error if it fails.
+/// Runs git in a repository and returns its output; an error if it fails.
 pub fn git(repository: &Path, words: &[&str]) -> Result<String> {
     done(with_author(Command::new("git").args(words).current_dir(repository)))
 }
 
-/// The same commits every time, whoever makes them.
+/// Fixes author and date, so that commits are reproducible.
 fn with_author(command: &mut Command) -> &mut Command {
     for who in ["AUTHOR", "COMMITTER"] {
         command.env(format!("GIT_{who}_NAME"), "Dev").env(format!("GIT_{who}_EMAIL"), "dev@example.org");
@@ -189,7 +188,7 @@ fn done(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&outcome.stdout).trim_end().to_owned())
 }
 
-/// A word as one would type it.
+/// A word quoted for a shell if necessary.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

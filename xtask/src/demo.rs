@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: the main job on a bundled example.
+//! `cargo xtask demo`: the main use case on a bundled example.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub fn command() -> Result<()> {
     explain(&tools, &dir.join("explain"))
 }
 
-/// What everything rests on: recording, replay, values.
+/// The basics: recording, replay, values.
 fn record(tools: &Tools, dir: &Path) -> Result<()> {
     let example = shell::root().join("examples/demo");
     for file in ["average-old.c", "average-new.c", "temperatures.txt"] {
@@ -54,7 +54,7 @@ fn record(tools: &Tools, dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The main job: which changes made the test fail, and how.
+/// The main use case: which changes made the test fail, and how.
 fn explain(tools: &Tools, dir: &Path) -> Result<()> {
     let case = Case::one(&cases::home(), "running-example")?;
     case.lay_out(dir)?;

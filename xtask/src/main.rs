@@ -1,29 +1,28 @@
-//! Chores of this repository, as `cargo xtask COMMAND`.
+//! Development tasks of this repository, as `cargo xtask COMMAND`.
 //!
-//! | command | what it does |
+//! | command | effect |
 //! |---|---|
 //! | `setup [--bench]` | installs the Debian packages that building and testing need |
-//! | `demo` | builds `relapse` and lets it explain a bundled example |
-//! | `test [--quick\|--long]` | everything that must hold: format, lints, tests, random programs, real programs |
+//! | `demo` | builds `relapse` and explains a bundled example |
+//! | `test [--quick\|--long]` | runs all checks: format, lints, tests, random programs, real programs |
 //! | `lint` | format and lints only |
-//! | `package` | makes a Debian package and tries it |
+//! | `package` | builds a Debian package and tests it |
 //! | `subjects [NAME…]` | builds real C programs with `relapse cc`, records and replays them |
 //! | `releases [NAME…]` | prepares regressions between released versions of real programs |
 //! | `real [NAME…]` | builds, tests, records and replays source packages of Debian |
 //! | `fuzz-replay N` | records and replays N random C programs, and checks slices of as many |
-//! | `bench record` | speed and size beside the plain programs and other tools |
-//! | `bench explain` | whether explanations of regressions are right, and what they take |
-//! | `bench locate` | whether faults made by mutation are located, beside other methods |
-//! | `bench explore` | whether seeded changes are exposed, beside mutations alone; groups beside paths |
-//! | `bench slice` | what slices cost beside plain replay |
-//! | `bench views` | what reading events and comparing runs takes, as they grow |
-//! | `bench cause` | where `relapse cause` puts the true cause between released versions |
-//! | `bench contract` | how many pairs of calls a check of contracts judges in a second |
-//! | `bench environment` | what recording an environment costs, and how many runs a culprit takes |
-//! | `bench symbolic` | what following input and asking about it takes |
+//! | `bench record` | speed and size compared with plain programs and other tools |
+//! | `bench explain` | correctness and cost of explanations of regressions |
+//! | `bench locate` | whether faults made by mutation are located, compared with other methods |
+//! | `bench explore` | whether seeded changes are exposed, compared with mutation alone; groups of paths |
+//! | `bench slice` | the cost of slices compared with plain replay |
+//! | `bench views` | the cost of extracting events and comparing runs, as they grow |
+//! | `bench cause` | the rank that `relapse cause` gives the true cause between released versions |
+//! | `bench contract` | the number of pairs of calls per second that a contract check judges |
+//! | `bench environment` | the cost of recording an environment, and the runs needed to find a culprit |
+//! | `bench symbolic` | the cost of symbolic replay and of solver queries |
 //!
-//! What must not be known here: anything inside the crates. Chores use the built
-//! commands, as a user does.
+//! What must not be known here: the internals of the crates. Tasks run the built commands, as a user does.
 
 mod bench;
 mod cases;
@@ -117,7 +116,7 @@ fn main() -> ExitCode {
         ["bench", "symbolic", rest @ ..] => bench::symbolic::command(rest),
         ["releases", rest @ ..] => releases::command(rest),
         ["real", rest @ ..] => real::command(rest),
-        // What `bench explain` builds with.
+        // The build command of `bench explain`.
         ["watched-build", log, command] => match bench::watch::build(Path::new(log), command) {
             Ok(code) => return ExitCode::from(code),
             Err(message) => Err(message),

@@ -1,7 +1,7 @@
-//! `cargo xtask package`: a Debian package of the commands, tried before it is called done.
+//! `cargo xtask package`: builds and tests a Debian package of the commands.
 //!
-//! The package depends on what `relapse` loads here. What only compiling needs (LLVM's library, clang,
-//! lld) is recommended: a machine that only reads recordings does without.
+//! The package depends on the libraries that `relapse` loads on this machine. Dependencies of compiling only
+//! (LLVM's library, clang, lld) are recommended: a machine that only reads recordings does not need them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::setup;
 use crate::shell::{self, Result};
 use crate::tools::Tools;
 
-/// How long a step of the trial may take.
+/// The timeout of a step of the test.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Needed to compile, and to explain versions that are revisions.
@@ -48,7 +48,7 @@ pub fn command(args: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The files of the package.
+/// Creates the files of the package.
 fn lay_out(tools: &Tools, tree: &Path) -> Result<()> {
     let bin = tree.join("usr/bin");
     shell::fresh_dir(&bin)?;
@@ -107,8 +107,8 @@ fn control(tools: &Tools, tree: &Path, version: &str) -> Result<String> {
     ))
 }
 
-/// The packages of the libraries that a program names, in the versions of this machine or later ones.
-/// Theirs come with them.
+/// The packages of the libraries that a program is linked with, in the versions of this machine or later
+/// ones. Indirect dependencies are theirs.
 fn packages_needed_by(program: &Path) -> Result<BTreeSet<String>> {
     let header = output(Command::new("readelf").arg("--dynamic").arg(program))?;
     let named = |line: &&str| line.contains("(NEEDED)");
@@ -126,7 +126,7 @@ fn packages_needed_by(program: &Path) -> Result<BTreeSet<String>> {
 }
 
 fn package_of(file: &Path) -> Option<String> {
-    // Packages may name a file by the place where it was before /lib became a link.
+    // Packages may list a file by its path from before /lib became a link.
     let name = file.to_str()?;
     let names = [name, name.strip_prefix("/usr").unwrap_or(name)];
     let package = names.iter().find_map(|name| {
@@ -138,7 +138,7 @@ fn package_of(file: &Path) -> Option<String> {
     Some(format!("{package} (>= {})", version.trim()))
 }
 
-/// A later commit has a higher version.
+/// The version; a later commit has a higher one.
 fn version(tools: &Tools) -> Result<String> {
     let said = output(Command::new(&tools.relapse).arg("--version"))?;
     let number = said.split_whitespace().last().unwrap_or_default();
@@ -153,7 +153,7 @@ fn git(words: &[&str]) -> Option<String> {
     Some(said.trim().to_owned())
 }
 
-/// What a command writes, if it succeeds.
+/// The output of a command that must succeed.
 fn output(command: &mut Command) -> Result<String> {
     let outcome = shell::capture(command, LIMIT)?;
     if outcome.timed_out || !outcome.status.success() {
@@ -162,7 +162,7 @@ fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
 }
 
-/// Unpacks the package, and lets only what is in it build, record and explain a program.
+/// Unpacks the package, and builds, records and explains a program using only its content.
 fn attempt(package: &Path, dir: &Path) -> Result<()> {
     let root = dir.join("root");
     shell::fresh_dir(&root)?;

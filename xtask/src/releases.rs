@@ -1,10 +1,9 @@
-//! `cargo xtask releases`: regressions between released versions of real programs, made
-//! ready for `relapse explain`.
+//! `cargo xtask releases`: prepares regressions between released versions of real programs for `relapse
+//! explain`.
 //!
-//! `xtask/releases/NAME/case.toml` says which two crates carry the versions, and how they are
-//! built and tested; `driver/` has our own files, the same for both. Nothing of the
-//! programs themselves is changed. The files of the named `folder` are taken, or, where
-//! the program has subfolders, its `parts` with all that is in them.
+//! `xtask/releases/NAME/case.toml` names the two crates that contain the versions, and the build and test
+//! commands; `driver/` has our own files, the same for both. The programs themselves are unchanged. The files
+//! of the given `folder` are copied, or, if the program has subdirectories, its `parts` recursively.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +17,7 @@ use crate::setup;
 use crate::shell::{self, Result};
 use crate::tools::LONG;
 
-/// The folder with a folder for each.
+/// The directory of all cases.
 pub fn home() -> PathBuf {
     shell::root().join("xtask/releases")
 }
@@ -41,7 +40,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Puts both versions into `target/real/NAME`; says where that is.
+/// Writes both versions to `target/releases/NAME` and returns that path.
 pub fn prepare(case: &Case) -> Result<PathBuf> {
     let dir = shell::target().join("releases").join(&case.name);
     for version in ["good", "bad"] {
@@ -66,8 +65,8 @@ pub fn prepare(case: &Case) -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// Copies what belongs to a C program, of its subfolders too if they are `deep`: not the
-/// Rust beside it, nor code for machines that are not ours.
+/// Copies the files of a C program, recursively if `deep`, without Rust sources and code for other
+/// architectures.
 fn copy_files(from: &Path, to: &Path, deep: bool) -> Result<()> {
     fs::create_dir_all(to).map_err(|error| format!("failed to make {}: {error}", to.display()))?;
     let entries =
@@ -87,8 +86,8 @@ fn copy_files(from: &Path, to: &Path, deep: bool) -> Result<()> {
     Ok(())
 }
 
-/// Where cargo keeps the sources of a crate of exactly this version, after getting it
-/// through a throw-away package that depends on it.
+/// The directory of a crate's sources in cargo's registry, in exactly this version, downloaded through a
+/// temporary package that depends on it.
 fn fetch(package: &str, version: &str) -> Result<PathBuf> {
     let dir = shell::target().join("releases/fetch").join(format!("{package}-{version}"));
     shell::write(
@@ -116,7 +115,7 @@ fn fetch(package: &str, version: &str) -> Result<PathBuf> {
         .ok_or_else(|| format!("cargo has no {package} {version}"))
 }
 
-/// Builds copies of both versions with plain clang and sees that the test tells them apart.
+/// Builds copies of both versions with plain clang and checks that the test distinguishes them.
 fn differ(case: &Case, dir: &Path) -> Result<()> {
     let plain = dir.join("plain");
     let mut ends = Vec::new();

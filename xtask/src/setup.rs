@@ -1,6 +1,6 @@
-//! Installing what is needed: the one list of Debian packages.
+//! Installs dependencies: the only list of Debian packages.
 //!
-//! LLVM 22 is in Debian 12's security repository; nothing needs a further source.
+//! LLVM 22 is in Debian 12's security repository; no further source is needed.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::shell::{self, Result};
 
-/// What a package is needed for; each includes what stands before it.
+/// What a package is needed for; each purpose includes the preceding ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
     /// Building `relapse` and explaining a regression.
@@ -21,31 +21,32 @@ pub enum Need {
 }
 
 const PACKAGES: &[(&str, Need)] = &[
-    // Rust links with the C compiler, and the C library's headers are for everybody.
+    // Rust links with the C compiler; the C library's headers are needed in any case.
     ("gcc", Need::Use),
     ("libc6-dev", Need::Use),
     // C++ sources are compiled against this library.
     ("libstdc++-12-dev", Need::Use),
     ("clang-22", Need::Use),
     ("lld-22", Need::Use),
-    // `llvm-config`, the headers and library that the compiler crate links, and
-    // `llvm-symbolizer` for reports of sanitizers.
+    // `llvm-config`, the headers and library that the compiler crate links, and `llvm-symbolizer` for reports
+    // of sanitizers.
     ("llvm-22", Need::Use),
     ("llvm-22-dev", Need::Use),
-    // Runtime libraries of the sanitizers: builds that look for luck, anchors of benchmarks.
+    // Runtime libraries of the sanitizers: for checking that a passing program is sane, and as reference
+    // tools.
     ("libclang-rt-22-dev", Need::Use),
-    // Decides what inputs could have done.
+    // The SMT solver.
     ("cvc5", Need::Use),
-    // Versions to explain, and a second opinion on their difference.
+    // Versions to explain, and an independent diff of them.
     ("git", Need::Use),
-    // Builds that the demo and the driver's tests run.
+    // Builds of the demo and of the driver's tests.
     ("make", Need::Use),
     ("cmake", Need::Test),
     ("meson", Need::Test),
     ("ninja-build", Need::Test),
     // A test framework that regressions are tested with.
     ("libcmocka-dev", Need::Test),
-    // Programs of a thousand system calls whose environment is changed.
+    // Programs with about a thousand system calls whose environment is changed.
     ("python3-minimal", Need::Test),
     ("libpython3-stdlib", Need::Test),
     ("perl-base", Need::Test),
@@ -54,13 +55,13 @@ const PACKAGES: &[(&str, Need)] = &[
     // Random programs.
     ("csmith", Need::Test),
     ("libcsmith-dev", Need::Test),
-    // Anchors and measuring.
+    // Reference tools and measuring.
     ("valgrind", Need::Bench),
     ("gdb", Need::Bench),
     ("time", Need::Bench),
-    // Records system calls, beside `relapse environment record`.
+    // Records system calls, for comparison with `relapse environment record`.
     ("strace", Need::Bench),
-    // Python's own package manager, for another tool that follows input.
+    // Python's package manager, for another symbolic execution tool.
     ("python3-venv", Need::Bench),
     // Shrinks a random program that fails.
     ("cvise", Need::Bench),
@@ -72,7 +73,7 @@ pub fn command(args: &[&str]) -> Result<()> {
         [] => install(Need::Test),
         ["--bench"] => {
             install(Need::Bench)?;
-            // Benchmarks name a tool that is missing; it is no reason to do without the others.
+            // Benchmarks report a missing tool; the others still run.
             if let Err(message) = angr() {
                 eprintln!("xtask: {message}");
             }
@@ -82,7 +83,7 @@ pub fn command(args: &[&str]) -> Result<()> {
     }
 }
 
-/// Installs what is missing for a purpose.
+/// Installs the missing packages for a purpose.
 pub fn install(purpose: Need) -> Result<()> {
     let wanted: Vec<&str> =
         PACKAGES.iter().filter(|(_, need)| *need <= purpose).map(|(name, _)| *name).collect();
@@ -104,8 +105,8 @@ pub fn packages(wanted: &[&str]) -> Result<()> {
     }
     eprintln!("xtask: installing {}", missing.join(" "));
     let Some(prefix) = way_to_root() else { return Err(by_hand(&missing)) };
-    // Package lists may be absent or old; if they cannot be had, installing may still
-    // work, and if not, says why.
+    // Package lists may be absent or outdated. If updating them fails, the installation may still succeed,
+    // and otherwise reports the error.
     let _ = shell::run(apt(&prefix).args(["update", "-qq"]));
     let installed =
         shell::run(apt(&prefix).args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing));
@@ -117,11 +118,11 @@ pub fn packages(wanted: &[&str]) -> Result<()> {
     }
 }
 
-/// How long a package of another language may take.
+/// The timeout for installing a package of another language.
 const FOREIGN: Duration = Duration::from_secs(600);
 
-/// The Python that has angr, which follows input as we do, in a folder of its own. Of what it needs,
-/// the newest versions do not go together.
+/// The Python with angr, a symbolic execution tool, in a separate directory. The newest versions of its
+/// dependencies are not compatible with each other.
 pub fn angr() -> Result<PathBuf> {
     let home = shell::target().join("bench/angr");
     let python = home.join("bin/python3");
@@ -171,8 +172,8 @@ fn is_installed(name: &str) -> bool {
         .is_ok_and(|output| output.stdout.starts_with(b"ii"))
 }
 
-/// The words that make a command run as root: none for root itself, else `sudo`.
-/// `None`: there is no way.
+/// The command prefix for running as root: empty for root itself, else `sudo`. `None` if root is not
+/// available.
 fn way_to_root() -> Option<Vec<&'static str>> {
     let id = Command::new("id").arg("-u").output().ok()?;
     if id.stdout.trim_ascii() == b"0" {
@@ -181,7 +182,7 @@ fn way_to_root() -> Option<Vec<&'static str>> {
     let silent = Command::new("sudo").args(["-n", "true"]).stderr(Stdio::null()).status();
     match silent {
         Ok(status) if status.success() => Some(vec!["sudo", "-n"]),
-        // Somebody is there to type a password.
+        // Interactive: the user can type a password.
         Ok(_) if std::io::stdin().is_terminal() => Some(vec!["sudo"]),
         _ => None,
     }
@@ -194,7 +195,7 @@ fn apt(prefix: &[&str]) -> Command {
     command
 }
 
-/// Rust's own tools for `cargo xtask lint`, which minimal installations leave out.
+/// Rust's own tools for `cargo xtask lint`, which minimal installations lack.
 pub fn rust_components() -> Result<()> {
     for (tool, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
         let there = shell::cargo()

@@ -1,4 +1,4 @@
-//! Running programs, and where things are.
+//! Runs programs, and locates directories.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Errors of chores are sentences for the person who started them.
+/// Errors of tasks are sentences for the user.
 pub type Result<T> = std::result::Result<T, String>;
 
 /// The root of the repository.
@@ -17,7 +17,7 @@ pub fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// Cargo's target folder.
+/// Cargo's target directory.
 pub fn target() -> PathBuf {
     match std::env::var_os("CARGO_TARGET_DIR") {
         Some(dir) => {
@@ -28,14 +28,14 @@ pub fn target() -> PathBuf {
     }
 }
 
-/// The cargo that started us.
+/// The cargo that started this process.
 pub fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
     command
 }
 
-/// One line that shows a command as one would type it.
+/// A command as a single line, as a user would type it.
 pub fn shown(command: &Command) -> String {
     let mut words = vec![short(command.get_program())];
     words.extend(command.get_args().map(|arg| {
@@ -54,7 +54,7 @@ fn short(program: &OsStr) -> String {
     path.file_name().unwrap_or(program).to_string_lossy().into_owned()
 }
 
-/// Prints the command and runs it with our own input and output.
+/// Prints the command and runs it with inherited input and output.
 pub fn run(command: &mut Command) -> Result<()> {
     eprintln!("$ {}", shown(command));
     let status = command.status().map_err(|error| format!("failed to run {}: {error}", shown(command)))?;
@@ -70,13 +70,13 @@ pub fn ended(status: ExitStatus) -> String {
     }
 }
 
-/// Is there a program of this name in `PATH`?
+/// Finds a program in `PATH`.
 pub fn which(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
-/// What a finished program did.
+/// The result of a finished program.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub status: ExitStatus,
@@ -87,14 +87,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The beginning of what was said on standard error.
+    /// The beginning of its standard error.
     pub fn complaint(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
         text.lines().take(20).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Runs a program to its end or for `limit`, and keeps what it wrote.
+/// Runs a program to its end or until a timeout, and captures its output.
 pub fn capture(command: &mut Command, limit: Duration) -> Result<Outcome> {
     let text = shown(command);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -114,12 +114,12 @@ pub fn capture(command: &mut Command, limit: Duration) -> Result<Outcome> {
     })
 }
 
-/// Reads a pipe in a thread, so that the child never waits for us.
+/// Reads a pipe in a thread, so that the child never blocks on it.
 fn drain<R: Read + Send + 'static>(pipe: Option<R>) -> std::thread::JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // What was read before an error is what there is.
+            // After an error, the bytes read so far are kept.
             let _ = pipe.read_to_end(&mut bytes);
         }
         bytes
@@ -142,7 +142,7 @@ fn wait(child: &mut Child, limit: Duration) -> std::io::Result<(ExitStatus, bool
     }
 }
 
-/// Makes a folder that exists and is empty.
+/// Creates an empty directory; existing content is removed.
 pub fn fresh_dir(path: &Path) -> Result<()> {
     if path.exists() {
         fs::remove_dir_all(path).map_err(|error| format!("failed to remove {}: {error}", path.display()))?;
@@ -150,7 +150,7 @@ pub fn fresh_dir(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|error| format!("failed to make {}: {error}", path.display()))
 }
 
-/// Writes a file, saying which one if that fails.
+/// Writes a file; the error names it.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir).map_err(|error| format!("failed to make {}: {error}", dir.display()))?;
@@ -158,7 +158,7 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     fs::write(path, content).map_err(|error| format!("failed to write {}: {error}", path.display()))
 }
 
-/// Copies a folder with everything in it.
+/// Copies a directory recursively.
 pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).map_err(|error| format!("failed to make {}: {error}", to.display()))?;
     let entries =

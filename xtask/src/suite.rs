@@ -1,5 +1,5 @@
-//! `cargo xtask test`: everything that must hold, in one run. `--quick` is for the inner loop, `--long` for
-//! the end of a feature.
+//! `cargo xtask test`: runs all checks. `--quick` is for frequent use during development, `--long` for the
+//! end of a feature.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -9,14 +9,14 @@ use crate::shell::{self, Result};
 use crate::tools::Tools;
 use crate::{fuzz, setup, subjects};
 
-/// How much is tested.
+/// The extent of testing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Format, and the tests of the libraries that start no compiler.
+    /// Format, and the unit tests of the libraries, which start no compiler.
     Quick,
-    /// What must pass for every change.
+    /// The checks that every change must pass.
     Usual,
-    /// The tests that are ignored otherwise, and more random programs.
+    /// Also the ignored tests, and more random programs.
     Long,
 }
 
@@ -29,7 +29,7 @@ impl Scope {
         }
     }
 
-    /// Options of nextest that choose the tests.
+    /// The options of nextest that select the tests.
     fn selection(self) -> &'static [&'static str] {
         match self {
             Scope::Quick => &["--workspace", "--lib"],
@@ -48,7 +48,7 @@ impl Scope {
     }
 }
 
-/// How many checks of one step passed and failed.
+/// The numbers of passed and failed checks of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub passed: u64,
@@ -56,7 +56,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// A step that is one check.
+    /// A step with a single check.
     fn one(result: Result<()>) -> Count {
         match result {
             Ok(()) => Count { passed: 1, failed: 0 },
@@ -153,11 +153,11 @@ fn tests(scope: Scope) -> Count {
     counted(shell::cargo().args(["test", "--no-fail-fast"]).args(scope.plain_selection()))
 }
 
-/// Runs a test command, shows what it says, and counts the tests in it.
+/// Runs a test command, shows its output, and counts the tests in it.
 fn counted(command: &mut Command) -> Count {
     eprintln!("$ {}", shell::shown(command));
-    // nextest tells its results on standard error, cargo's own runner on standard
-    // output: both are shown as they come, and both are looked at.
+    // nextest prints its results on standard error, cargo's own runner on standard output: both are passed
+    // through and parsed.
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = match child {
         Ok(child) => child,
@@ -169,7 +169,7 @@ fn counted(command: &mut Command) -> Count {
     count = count.add(reader.join().ok().flatten().unwrap_or_default());
     let status = child.wait();
     if count.failed == 0 && !status.is_ok_and(|status| status.success()) {
-        // It did not even come to the tests.
+        // The command failed before it ran any test.
         count.failed = 1;
     }
     count
@@ -186,7 +186,7 @@ fn pass_on(from: impl std::io::Read, mut to: impl Write) -> Count {
     count
 }
 
-/// The numbers in a closing line of cargo's test runner or of nextest.
+/// The numbers in a summary line of cargo's test runner or of nextest.
 fn results_in(line: &str) -> Count {
     let line = line.trim_start();
     if !line.starts_with("test result:") && !line.starts_with("Summary [") {

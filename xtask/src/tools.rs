@@ -1,4 +1,4 @@
-//! The built commands, used as a user uses them.
+//! The built commands, run as a user would.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::shell::{self, Outcome, Result};
 
-/// Nothing that chores run takes longer, except by mistake.
+/// A generous default timeout of a program.
 pub const LONG: Duration = Duration::from_secs(900);
 
 /// Paths of the built executables.
@@ -21,7 +21,7 @@ pub struct Tools {
     pub clang: PathBuf,
 }
 
-/// What `relapse replay --json` says about a recording.
+/// The result of `relapse replay --json` for a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Replayed {
     pub exact: bool,
@@ -30,11 +30,11 @@ pub struct Replayed {
     pub mispredicted: f64,
     pub bits_per_instruction: f64,
     pub wall_seconds: f64,
-    /// What was said, for the report of a failure.
+    /// The output, for the report of a failure.
     pub text: String,
 }
 
-/// How many cores a replay may use.
+/// The number of cores that a replay may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cores {
     One,
@@ -57,9 +57,9 @@ impl Tools {
         Self::existing()
     }
 
-    /// The same with the development profile, for a machine that is busy.
+    /// The same with the development profile, for a busy machine.
     pub fn build_dev() -> Result<Self> {
-        // With the features of the whole workspace, as the tests were built: nothing is built twice.
+        // With the features of the whole workspace, as the tests were built, so that nothing is built twice.
         shell::run(shell::cargo().args(["build", "--quiet", "--workspace", "--bins"]))?;
         Self::in_folder("debug")
     }
@@ -71,12 +71,12 @@ impl Tools {
         link_cxx(&dir)
     }
 
-    /// The commands as the tests were built with them.
+    /// The commands as the tests have built them.
     pub fn of_tests() -> Result<Self> {
         Self::in_folder("debug")
     }
 
-    /// The commands as they were built last.
+    /// The commands of the last release build.
     pub fn existing() -> Result<Self> {
         Self::in_folder("release")
     }
@@ -95,7 +95,7 @@ impl Tools {
         Ok(tools)
     }
 
-    /// `relapse record` for a program with arguments; the caller adds to the command.
+    /// `relapse record` for a program; the caller appends arguments.
     pub fn record(&self, recording: &Path, program: &Path) -> Command {
         let mut command = Command::new(&self.relapse);
         command.args(["record", "--quiet", "-o"]).arg(recording).arg("--").arg(program);
@@ -114,7 +114,7 @@ impl Tools {
     }
 }
 
-/// Understands the answer of `relapse replay --json`. Anything odd is not exact.
+/// Parses the answer of `relapse replay --json`. Malformed answers count as not exact.
 fn read_replay(outcome: &Outcome) -> Replayed {
     let mut text = String::from_utf8_lossy(&outcome.stdout).into_owned();
     text.push_str(&String::from_utf8_lossy(&outcome.stderr));

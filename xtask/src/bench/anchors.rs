@@ -1,5 +1,5 @@
-//! Other tools that watch every instruction or every access, as a measure of what is
-//! usual. One that is missing is said to be missing.
+//! Reference tools that observe every instruction or every access, as a measure of usual overheads. Missing
+//! tools are reported as missing.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::shell::{self, Result};
 use crate::subjects::{self, Flavour, Job, Subject};
 use crate::tools::Tools;
 
-/// Each anchor's seconds for a subject's workload; `None`: it is not there.
+/// The seconds of each reference tool for a subject's workload; `None` if the tool is missing.
 pub fn all(
     tools: &Tools,
     subject: &Subject,
@@ -18,7 +18,7 @@ pub fn all(
     plain: &Path,
 ) -> Vec<(&'static str, Option<f64>)> {
     let Some(expected) = report(job.run(&mut Command::new(plain))) else { return Vec::new() };
-    // A tool under which the program does something else is no measure.
+    // A run with different output is no valid measurement.
     let timed = |command: &mut Command| {
         let outcome = report(job.run(command))?;
         if outcome.status.success() && outcome.stdout == expected.stdout {
@@ -34,7 +34,7 @@ pub fn all(
     };
     let msan = || {
         let program = report(subjects::build(tools, subject, package, Flavour::MemorySanitizer))?;
-        // The C library is not instrumented; what it writes must not end the run.
+        // The C library is not instrumented; its writes must not end the run.
         timed(Command::new(program).env("MSAN_OPTIONS", "halt_on_error=0:exitcode=0:report_umrs=0"))
     };
     vec![
@@ -44,7 +44,7 @@ pub fn all(
     ]
 }
 
-/// A copy that valgrind can load: it stumbles over what clang 22 writes about types.
+/// A copy without debug information: valgrind cannot read that of clang 22.
 fn without_debug_info(plain: &Path, job: &Job) -> Option<PathBuf> {
     let copy = job.dir().join("without-debug-info");
     report(shell::run(Command::new("strip").arg("-g").arg("-o").arg(&copy).arg(plain)))?;
@@ -72,14 +72,14 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// How much slower the piece is under `gdb record full`, and recorded by us, compared
-/// with the plain program.
+/// The slowdown of the small loop under `gdb record full`, and recorded by `relapse`, relative to the plain
+/// program.
 pub struct Piece {
     pub gdb: Option<f64>,
     pub recorded: Option<f64>,
 }
 
-/// Measures the piece. Rounds differ by tool, so figures are per round.
+/// Measures the small loop. The number of rounds differs by tool, so figures are per round.
 pub fn gdb_record(tools: &Tools) -> Piece {
     report(measure_piece(tools)).unwrap_or(Piece { gdb: None, recorded: None })
 }
@@ -116,7 +116,7 @@ fn measure_piece(tools: &Tools) -> Result<Piece> {
             command.arg(dir.join("plain")).arg(format!("{GDB_ROUNDS}")).current_dir(&dir);
             shell::capture(&mut command, limit)
         };
-        // The difference to gdb without recording is what recording costs.
+        // The cost of recording is the difference to gdb without recording.
         let (with, without) = (report(run(true))?, report(run(false))?);
         let finished = String::from_utf8_lossy(&with.stdout).contains("Value returned");
         finished.then(|| (with.took.as_secs_f64() - without.took.as_secs_f64()) / GDB_ROUNDS)

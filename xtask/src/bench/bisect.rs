@@ -1,9 +1,8 @@
-//! `git bisect run` over the history of a case, for comparison: it finds the commit, and
-//! how many builds it takes is what an explanation is measured by.
+//! `git bisect run` over the history of a case, for comparison: it finds the commit, and its number of builds
+//! is the baseline for an explanation.
 //!
-//! The script it runs says "skip" of a commit that does not build, and calls one good if
-//! the test ends as in the first commit and, unless the case looks at nothing but that,
-//! prints the same.
+//! The script returns "skip" for a commit that does not build, and "good" if the test ends as in the first
+//! commit and, unless the case compares only the exit status, prints the same.
 
 use std::fs;
 use std::path::Path;
@@ -15,15 +14,15 @@ use crate::cases::{self, Case, FIRST, git};
 use crate::shell::{self, Result};
 use crate::tools::LONG;
 
-/// What bisecting came to.
+/// The result of bisecting.
 #[derive(Clone, Debug, Default)]
 pub struct Bisected {
-    /// It names the guilty commit.
+    /// Whether it names the guilty commit.
     pub right: bool,
     pub builds: u64,
 }
 
-/// Bisects a case that has a culprit, in a folder of its own, with a compiler.
+/// Bisects a case that has a culprit, in a separate directory, with a given compiler.
 pub fn bisect(case: &Case, dir: &Path, cc: &Path) -> Result<Bisected> {
     shell::fresh_dir(dir)?;
     case.lay_out(dir)?;
@@ -33,7 +32,7 @@ pub fn bisect(case: &Case, dir: &Path, cc: &Path) -> Result<Bisected> {
     let script = dir.join("run.sh");
     shell::write(&script, commands(case, dir, &watch::command_line(&log, &case.build)?))?;
 
-    // The first commit says what to expect.
+    // The run of the first commit is the expected one.
     git(&repository, &["checkout", "--quiet", FIRST])?;
     let run = |command: &mut Command| shell::capture(command.current_dir(&repository).env("CC", cc), LONG);
     let first = run(Command::new("sh").arg(&script))?;
@@ -45,7 +44,7 @@ pub fn bisect(case: &Case, dir: &Path, cc: &Path) -> Result<Bisected> {
         fs::copy(&from, &to).map_err(|error| format!("failed to copy {}: {error}", from.display()))?;
     }
     git(&repository, &["bisect", "start", "main", FIRST])?;
-    // It ends with an error if only skipped commits are left: then it names none.
+    // The command fails if only skipped commits remain; then it names no commit.
     let outcome = run(Command::new("git").args(["bisect", "run", "sh"]).arg(&script))?;
     let found = git(&repository, &["log", "-1", "--format=%s", "refs/bisect/bad"])?;
     Ok(Bisected {
@@ -54,7 +53,7 @@ pub fn bisect(case: &Case, dir: &Path, cc: &Path) -> Result<Bisected> {
     })
 }
 
-/// What git takes for "cannot be tested".
+/// The exit status by which git recognises a commit that cannot be tested.
 const SKIP: i32 = 125;
 
 fn commands(case: &Case, dir: &Path, build: &str) -> String {

@@ -1,8 +1,8 @@
-//! `cargo xtask bench cause`: where `relapse cause` puts the true cause between released versions that
+//! `cargo xtask bench cause`: the rank that `relapse cause` gives the true cause, for released versions that
 //! differ nearly everywhere.
 //!
-//! A case takes part if it names a `passing` test and, with `decides`, what the source of the line says that
-//! tells the tests apart.
+//! A case is used if it names a `passing` test and, as `decides`, the source text of the line that
+//! distinguishes the tests.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use crate::shell::{self, Result};
 use crate::tools::{LONG, Tools};
 use crate::{releases, setup};
 
-/// Among so many the cause is to be.
+/// The target: the cause has at most this rank.
 const FIRST: usize = 5;
 
 struct Row {
     name: String,
-    /// Sequences of differences on the failing test.
+    /// The number of difference sequences on the failing test.
     sequences: u64,
-    /// Where the cause stands, from 1: among the lines, and among the sequences.
+    /// The rank of the cause, from 1: among the lines, and among the sequences.
     line: Option<usize>,
     lines: usize,
     suspect: Option<usize>,
@@ -101,7 +101,7 @@ fn measure(tools: &Tools, case: &Case, passing: &str, decides: &str) -> Result<R
     })
 }
 
-/// Whether an event of a sequence that differs stands on the line.
+/// Whether a differing event of a sequence is on the line.
 fn shows(suspect: &Value, decides: &str) -> bool {
     let rows = suspect["rows"].as_array().cloned().unwrap_or_default();
     rows.iter().filter(|row| row["same"] == false).flat_map(|row| [&row["left"], &row["right"]]).any(

@@ -1,7 +1,7 @@
-//! `cargo xtask bench contract`: pairs of calls that a check of contracts judges in a second.
+//! `cargo xtask bench contract`: the number of pairs of calls per second that a contract check judges.
 //!
-//! A program of `tests/contracts` is checked with many calls, and Lua against itself with nothing allowed
-//! to change.
+//! It checks a program of `tests/contracts` with many calls, and Lua against itself without permitted
+//! changes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::shell::{self, Result};
 use crate::subjects;
 use crate::tools::{LONG, Tools};
 
-/// How often the program is given its arguments in one run.
+/// How often the arguments are repeated in one run.
 const REPEATED: usize = 450;
 
 /// `cargo xtask bench contract [--dev]`
@@ -54,7 +54,7 @@ fn fixture(tools: &Tools, folder: &Path, report: &mut String) -> Result<()> {
 fn lua(tools: &Tools, folder: &Path, report: &mut String) -> Result<()> {
     let packages = subjects::fetch()?;
     let sources = packages.get("lua").ok_or("cargo has no lua-src")?.join("lua-5.4.9");
-    // The package has the library only.
+    // The package contains only the library.
     let program = shell::root().join("xtask/subjects/lua/main.c");
     let program = fs::read(&program).map_err(|e| format!("{}: {e}", program.display()))?;
     shell::fresh_dir(folder)?;
@@ -67,7 +67,7 @@ fn lua(tools: &Tools, folder: &Path, report: &mut String) -> Result<()> {
         "local t = {} for i = 1, 60 do t[i] = (i * 7) % 31 end table.sort(t) print(#t)",
     )?;
     let mut check = Command::new(&tools.relapse);
-    // Lua's own seed is the time of day.
+    // Lua's default seed is the time of day.
     check.args(["contract", "check", "--good", "good", "--bad", "bad", "--unchanged", "--build"]);
     check.arg("$CC -g -O1 -DLUA_USE_POSIX '-Dluai_makeseed(L)=42u' -o lua *.c -lm").arg("--test");
     check.arg(format!("./lua {}", folder.join("work.lua").display()));

@@ -1,7 +1,7 @@
-//! `cargo xtask bench environment`: what recording an environment costs beside `strace -f`, and how
-//! many runs finding a culprit takes.
+//! `cargo xtask bench environment`: the cost of recording an environment compared with `strace -f`, and the
+//! number of runs needed to find a culprit.
 //!
-//! Times of one line are the best of interleaved runs on the same machine: read them as ratios.
+//! The times in a row are the best of interleaved runs on one machine; only their ratios are meaningful.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::setup;
 use crate::shell::{self, Result};
 use crate::tools::{LONG, Tools};
 
-/// How often each run is measured.
+/// The number of measurements of each run.
 const ROUNDS: usize = 5;
 
-/// A command and what it is there for.
+/// A description and a command.
 const SUBJECTS: [(&str, &str); 6] = [
     ("Python starts", "/usr/bin/python3 -c 'import json, argparse, logging, unittest'"),
     ("shell, 100 processes", "for i in $(seq 100); do /bin/true; done"),
@@ -82,10 +82,10 @@ fn line(report: &mut String, cost: &Cost) {
     );
 }
 
-/// Seconds that a command takes.
+/// The seconds that a command takes.
 fn time(command: &mut Command) -> Result<f64> {
     let began = Instant::now();
-    // Cargo's own list of libraries would make every program search it.
+    // Cargo sets a library path that every program would search.
     command.env_remove("LD_LIBRARY_PATH").stdin(Stdio::null());
     let outcome = shell::capture(command, LONG)?;
     if !outcome.status.success() {
@@ -116,7 +116,7 @@ fn measure(tools: &Tools, folder: &Path, name: &'static str, script: &str) -> Re
     Ok(Cost { name, plain, strace: strace.map(|_| traced), recorded, calls, bytes })
 }
 
-/// A command that passes after `good` and fails after `bad`, both scripts in its directory.
+/// A command that passes after `good` and fails after `bad`, both of them scripts in its directory.
 struct Case {
     name: &'static str,
     good: &'static str,

@@ -1,10 +1,10 @@
-//! `cargo xtask bench explain`: whether regressions are explained rightly and what it
-//! takes, beside delta debugging and `git bisect`, in one run.
+//! `cargo xtask bench explain`: correctness and cost of explanations, compared with delta debugging and `git
+//! bisect`, in one run.
 //!
-//! Each method begins from nothing: its own copies of the versions, its own caches.
-//! Builds go through `watch`, which counts them and sees whether objects are built again
-//! whose sources did not change. That is also how delta debugging is stopped at its cap.
-//! It is given plain folders, whatever history there is; bisecting is given nothing else.
+//! Each method starts with fresh copies of the versions and empty caches. Builds run under `watch`, which
+//! counts them and detects objects that are rebuilt although their sources did not change. The count is also
+//! used to stop delta debugging at its cap. Delta debugging gets plain directories, even if there is a
+//! history; bisecting gets only the history.
 
 use std::fs;
 use std::path::Path;
@@ -21,47 +21,47 @@ use crate::shell::{self, Result};
 use crate::tools::Tools;
 use crate::{releases, setup};
 
-/// On the real ones delta debugging may take so many times the builds of `auto`.
+/// On real cases, delta debugging is stopped at this multiple of the builds of `auto`.
 const DD_TIMES: u64 = 10;
-/// Nothing takes longer, except by mistake.
+/// A generous time limit that only a hang exceeds.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// What the methods made of one case.
+/// The results of all methods for one case.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     pub name: String,
-    /// A pair of released versions.
+    /// Whether it is a pair of released versions.
     pub real: bool,
     pub history: bool,
     pub auto: Effort,
     pub dd: Option<Effort>,
-    /// Only where there is a history.
+    /// Only if there is a history.
     pub bisect: Option<Bisected>,
-    /// Why something else than an explanation could not be had.
+    /// An error unrelated to an explanation.
     pub problem: Option<String>,
 }
 
-/// What one method answered, and what that took.
+/// The answer of one method, and its cost.
 #[derive(Clone, Debug, Default)]
 pub struct Effort {
     /// Why there is no answer.
     pub problem: Option<String>,
-    /// Stopped after this many builds.
+    /// The number of builds at which it was stopped, if it was.
     pub capped: Option<u64>,
     pub changes: u64,
     pub root: usize,
     pub auxiliary: usize,
-    /// By what `case.toml` says.
+    /// Judged by `case.toml`.
     pub right: bool,
     pub proof: Proof,
     pub builds: u64,
     pub broken: u64,
     pub runs: u64,
-    /// Until it was known which changes are guilty.
+    /// The time until the guilty changes were known.
     pub verdict: f64,
-    /// Until everything was said.
+    /// The total time.
     pub seconds: f64,
-    /// Objects built again although nothing they are made of had changed.
+    /// The number of objects rebuilt although none of their inputs had changed.
     pub untouched: u64,
     pub story: Story,
 }
@@ -72,7 +72,7 @@ impl Effort {
     }
 }
 
-/// What the answer says of its own proof: "yes", "no" or "not-tried".
+/// The answer's claims about its own proof: "yes", "no" or "not-tried".
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
     pub needed: String,
@@ -109,7 +109,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     let mut rows = Vec::new();
     for (case, real) in all {
         rows.push(compare(&tools, &case, real, (!only_auto).then_some(cap)));
-        // A long run that is stopped leaves what it has.
+        // Store intermediate results, in case a long run is interrupted.
         publish::store("explain", &explain_table::render(&rows, cap))?;
     }
     publish::publish("explain", &explain_table::render(&rows, cap))?;
@@ -121,7 +121,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     if failed.is_empty() { Ok(()) } else { Err(format!("no answer for {}", failed.join(", "))) }
 }
 
-/// Explains a case; with a cap for it, by delta debugging and by bisecting too.
+/// Explains a case; with a cap, also runs delta debugging and bisecting on it.
 fn compare(tools: &Tools, case: &Case, real: bool, cap: Option<u64>) -> Row {
     let home = shell::target().join("bench/explain").join(&case.name);
     let effort = |method: &str, cap: Option<u64>| {
@@ -146,8 +146,8 @@ fn compare(tools: &Tools, case: &Case, real: bool, cap: Option<u64>) -> Row {
     row
 }
 
-/// After how many builds delta debugging is stopped. On the real ones, what matters is
-/// whether it needs ten times the builds of `auto`; it need not run on from there.
+/// The number of builds at which delta debugging is stopped. For real cases the only question is whether it
+/// needs ten times the builds of `auto`, so it is stopped there.
 fn dd_cap(cap: u64, row: &Row) -> u64 {
     if row.real { (row.auto.builds * DD_TIMES + 1).clamp(cap.min(50), cap) } else { cap }
 }
@@ -195,7 +195,7 @@ fn measure(
     let untouched = lines(&log.join(watch::UNTOUCHED));
     if stopped {
         let builds = lines(&log.join(watch::BUILDS));
-        // Time may have ended it before the cap did.
+        // The time limit may have ended it before the cap did.
         let capped = Some(cap.unwrap_or(builds).min(builds));
         return Ok(Effort { seconds, untouched, builds, capped, ..Effort::default() });
     }
@@ -205,14 +205,14 @@ fn measure(
         let last: Vec<&str> = messages.lines().rev().take(3).collect();
         return Err(format!("no answer: {}", last.into_iter().rev().collect::<Vec<_>>().join(" / ")));
     };
-    // Delta debugging is not asked for a commit.
+    // Delta debugging does not identify a commit.
     let judged = Case { culprit: case.culprit.clone().filter(|_| method == "auto"), ..case.clone() };
     let right = explain_judge::is_right(&judged, &said);
     let story = explain_story::judge(case, &said);
     Ok(Effort { seconds, untouched, right, story, ..effort_of(&said) })
 }
 
-/// What the answer itself says.
+/// The figures in the answer.
 fn effort_of(said: &Value) -> Effort {
     let number = |key: &str| said["trials"][key].as_u64().unwrap_or(0);
     let count = |key: &str| said[key].as_array().map_or(0, Vec::len);
@@ -230,8 +230,8 @@ fn effort_of(said: &Value) -> Effort {
     }
 }
 
-/// Runs to the end, or until there were more builds than `cap`: then it is interrupted,
-/// as by Ctrl-C, and the answer is yes.
+/// Runs a command to its end, or interrupts it as Ctrl-C does once there are more builds than `cap`. Returns
+/// whether it was interrupted.
 fn run(command: &mut Command, log: &Path, cap: u64) -> Result<bool> {
     let shown = shell::shown(command);
     let mut child = command.spawn().map_err(|error| format!("failed to run {shown}: {error}"))?;
@@ -246,7 +246,7 @@ fn run(command: &mut Command, log: &Path, cap: u64) -> Result<bool> {
             None if start.elapsed() > LIMIT || lines(&log.join(watch::BUILDS)) > cap => {
                 interrupted = Some(Instant::now());
                 let pid = child.id().to_string();
-                // If it cannot be told, the last resort below remains.
+                // If sending the signal fails, the process is killed below.
                 let _ = Command::new("kill").args(["-INT", &pid]).status();
             }
             Some(since) if since.elapsed() > Duration::from_secs(60) => {
@@ -258,7 +258,7 @@ fn run(command: &mut Command, log: &Path, cap: u64) -> Result<bool> {
     }
 }
 
-/// How many lines a file has; none, if there is none.
+/// The number of lines of a file; 0 if it does not exist.
 pub fn lines(path: &Path) -> u64 {
     fs::read(path).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count() as u64)
 }

@@ -1,14 +1,14 @@
-//! Whether an explanation is right, by what `case.toml` says.
+//! Judges whether an explanation is right, by `case.toml`.
 //!
-//! It is right if its root has every change that the case calls guilty, or every change of
-//! another answer that is as right, and no answer that the case calls wrong beside them. With
-//! a history, the guilty commit must be named too.
+//! It is right if its root contains every change that the case calls guilty, or every change of an equally
+//! valid answer, and contains no answer that the case calls wrong in addition. With a history, it must also
+//! name the guilty commit.
 
 use serde_json::Value;
 
 use crate::cases::Case;
 
-/// Whether the answer names the guilty changes, no tempting wrong ones, and the guilty commit.
+/// Whether the answer names the guilty changes, none of the plausible wrong ones, and the guilty commit.
 pub fn is_right(case: &Case, answer: &Value) -> bool {
     let reported = answer["root"].as_array().map(Vec::as_slice).unwrap_or_default();
     let commit = case.culprit.as_deref().is_none_or(|subject| answer["commit"]["subject"] == subject);
@@ -18,7 +18,7 @@ pub fn is_right(case: &Case, answer: &Value) -> bool {
         && right.into_iter().any(|right| {
             all_among(right, reported)
                 && !tables(case, "wrong").filter_map(named).any(|wrong| {
-                    // Part of the right answer may be a wrong one by itself: that is no harm.
+                    // A wrong answer that is part of the right one is acceptable.
                     all_among(wrong, reported) && !all_among(wrong, &only(right, reported))
                 })
         })

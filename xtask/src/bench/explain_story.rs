@@ -1,26 +1,25 @@
-//! Whether the story of an explanation is told rightly, by what `case.toml` says.
+//! Judges the story of an explanation, by `case.toml`.
 //!
-//! A story is the way from the failure down to the changes, in `causes`. `chains` are the
-//! lines that it must have, `never` those that it must not. The values and the lines that
-//! ran are not judged here: the tests hold every answer against the recordings.
+//! A story is the path from the failure down to the changes, in `causes`. `chains` lists the lines that it
+//! must have, `never` those that it must not. Values and executed lines are not judged here: the tests
+//! compare every answer with the recordings.
 
 use serde_json::Value;
 
 use crate::cases::Case;
 
-/// Steps of the way from a change to the failure that a reader takes in at once.
+/// The maximum number of steps from a change to the failure for a story to count as short.
 pub const SHORT: usize = 10;
 
-/// What an answer tells, and how it is judged.
+/// The properties of a story, and its judgement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Story {
-    /// Steps of the longest way from the failure to a change.
+    /// The length of the longest path from the failure to a change.
     pub steps: usize,
-    /// Whether it has the lines that it must have and none that it must not; none if the
-    /// case says nothing.
+    /// Whether it has all required lines and none of the forbidden ones; `None` if the case lists neither.
     pub right: Option<bool>,
-    /// Links that were tried by running bad with another value, and those of them with
-    /// which the failure is gone.
+    /// Links that were tested by running bad with another value, and those of them for which the failure
+    /// disappeared.
     pub tried: usize,
     pub proven: usize,
 }
@@ -65,7 +64,7 @@ fn all(top: &[Value]) -> Vec<&Value> {
     all
 }
 
-/// Steps of the longest way down to a change; of the longest of all if none leads there.
+/// The length of the longest path down to a change; of the longest path at all if none leads to a change.
 fn depth(top: &Value) -> usize {
     let (mut to_change, mut deepest) = (0, 0);
     let mut open = vec![(top, 1)];
@@ -79,7 +78,7 @@ fn depth(top: &Value) -> usize {
     if to_change > 0 { to_change } else { deepest }
 }
 
-/// Whether a way from this cause down has lines with these texts, in this order.
+/// Whether a path down from this cause has lines with these texts, in this order.
 fn leads(cause: &Value, chain: &[&str]) -> bool {
     let mut open = vec![(cause, chain)];
     while let Some((cause, chain)) = open.pop() {

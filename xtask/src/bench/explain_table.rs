@@ -1,22 +1,22 @@
-//! The table of explanations and whether the targets are met, in Markdown.
+//! The table of explanations and the targets, in Markdown.
 
 use std::fmt::Write;
 
 use super::explain::{Effort, Row};
 use super::explain_story;
 
-/// Of a hundred cases, so many must be explained rightly; of the real ones, all.
+/// The target percentage of correct explanations; real cases must all be correct.
 const RIGHT: f64 = 95.0;
-/// Of a hundred builds, fewer may be broken.
+/// The limit for the percentage of broken builds.
 const BROKEN: f64 = 30.0;
-/// A real pair of so many changes may take so many seconds, fewer with its history.
+/// The time limit for a real pair with this many changes, and the lower one with its history.
 const CHANGES: u64 = 5000;
 const SECONDS: f64 = 900.0;
 const SECONDS_WITH_HISTORY: f64 = 300.0;
-/// Of a hundred stories, so many must be told rightly, and so many in few steps.
+/// The target percentages of correct stories, and of short ones.
 const STORIES: f64 = 90.0;
 const SHORT_STORIES: f64 = 80.0;
-/// Of a hundred links that were tried, so many must be proven.
+/// The target percentage of tested links that are proven.
 const PROVEN: f64 = 70.0;
 
 const HEADS: [&str; 16] = [
@@ -66,7 +66,7 @@ pub fn render(rows: &[Row], cap: u64) -> String {
     text
 }
 
-/// One line about an answer, for the terminal.
+/// The result of one answer as a line for the terminal.
 pub fn sentence(effort: &Effort) -> String {
     match (&effort.problem, effort.capped) {
         (Some(problem), _) => problem.clone(),
@@ -118,7 +118,7 @@ fn cells(row: &Row) -> Vec<String> {
     cells
 }
 
-/// Each target, what came of it, and whether that meets it.
+/// Each target, the result, and whether it is met.
 fn targets(rows: &[Row]) -> Vec<(String, String, bool)> {
     let of = |kind: &dyn Fn(&Row) -> bool, wrong: &dyn Fn(&Row) -> Option<String>| {
         let all: Vec<&Row> = rows.iter().filter(|row| kind(row)).collect();

@@ -1,9 +1,8 @@
-//! `cargo xtask bench explore`: whether seeded changes are exposed, beside mutations alone for the
-//! same time; and groups of paths by output beside all paths.
+//! `cargo xtask bench explore`: whether seeded changes are exposed, compared with mutation alone for the same
+//! time; and groups of paths by output, compared with all paths.
 //!
-//! Changes are mutants of the programs of `bench locate`. The tests are three of its inputs that do
-//! not tell the versions apart. A change that nothing exposes, not 300 other inputs either, counts
-//! as equivalent.
+//! Changes are mutants of the programs of `bench locate`. The tests are three of its inputs that do not
+//! distinguish the versions. A change that neither a search nor 300 other inputs expose counts as equivalent.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -20,7 +19,7 @@ use crate::shell::{self, Result};
 use crate::tools::Tools;
 
 const PROGRAMS: [&str; 5] = ["advise", "calc", "format", "schedule", "tables"];
-/// Programs that are explored, with an input to begin with.
+/// The programs to explore, each with an initial input.
 const EXPLORED: [(&str, &str); 6] = [
     ("alarm", "\\103\\200\\050\\101\\001\\001\\000"),
     ("calendar", "\\005\\003\\004"),
@@ -31,13 +30,13 @@ const EXPLORED: [(&str, &str); 6] = [
 ];
 const BUILD: &str = "$CC -w -g -o p p.c";
 const LIMIT: Duration = Duration::from_secs(300);
-/// A version that runs longer hangs.
+/// The timeout of a version.
 const HANG: Duration = Duration::from_secs(1);
-/// Inputs that are tried to see whether a change is equivalent, and tests that are begun with.
+/// The number of inputs tried to decide whether a change is equivalent, and the number of initial tests.
 const INPUTS: usize = 300;
 const TESTS: usize = 3;
 
-/// What came of one search.
+/// The result of one search.
 #[derive(Clone, Debug, Default)]
 struct Search {
     exposed: bool,
@@ -52,7 +51,7 @@ struct Row {
     mutant: Mutant,
     both: Search,
     mutations: Search,
-    /// Some of the other inputs show it.
+    /// Whether some of the other inputs expose it.
     shown: bool,
 }
 
@@ -88,7 +87,7 @@ pub fn command(words: &[&str]) -> Result<()> {
         rows.extend(bench.rows(changes)?);
     }
     let mut text = render(&rows, seconds);
-    // Not in this repository, of which only the tracked files are a version.
+    // A directory outside of this repository, in which only tracked files would be part of a version.
     let outside = std::env::temp_dir().join("relapse-bench-explore");
     text += &explored(&tools, &alone, &outside, seconds, &wanted)?;
     publish::publish("explore", &text)
@@ -129,7 +128,7 @@ impl Bench<'_> {
             let got = self.outputs("bad")?;
             let same: Vec<usize> = (0..INPUTS).filter(|n| got[*n] == expected[*n]).take(TESTS).collect();
             if same.len() < TESTS {
-                // Every test shows it: nobody has to look for an input.
+                // Every test exposes it, so there is no input to search for.
                 continue;
             }
             let shown = got != expected;
@@ -150,7 +149,7 @@ impl Bench<'_> {
         Ok(shell::capture(command.current_dir(&tree), LIMIT)?.status.success())
     }
 
-    /// What a version puts out for each input, and whether it ends well.
+    /// The output of a version for each input, and its exit code.
     fn outputs(&self, version: &str) -> Result<Vec<(Option<i32>, Vec<u8>)>> {
         let mut list = Vec::new();
         for number in 0..INPUTS {
@@ -203,7 +202,7 @@ fn read(document: &[u8]) -> Search {
     }
 }
 
-/// The example of the crate `explore` that has the methods to compare with.
+/// Builds the example of the crate `explore` that implements the methods for comparison.
 fn alone(dev: bool) -> Result<PathBuf> {
     let mut command = shell::cargo();
     command.args(["build", "--quiet", "--package", "relapse-explore", "--example", "alone"]);
@@ -252,7 +251,7 @@ fn render(rows: &[Row], seconds: usize) -> String {
     text
 }
 
-/// Groups by output beside all paths.
+/// Groups by output, compared with all paths.
 fn explored(
     tools: &Tools,
     alone: &Path,

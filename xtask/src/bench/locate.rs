@@ -1,9 +1,9 @@
-//! `cargo xtask bench locate`: whether faults are located, beside the formulas people use.
+//! `cargo xtask bench locate`: whether faults are located, compared with common formulas.
 //!
-//! Faults are mutants of five programs that some of their random inputs show. `relapse locate` gets
-//! one failing input and all others as its pool, with the original program's output as what is
-//! expected. The other methods see the lines that the same recorded runs executed. All reports are scored
-//! with the program dependence graph of the faulty program ([`super::score`]).
+//! Faults are mutants of five programs that some random inputs reveal. `relapse locate` gets one failing
+//! input, all others as its pool, and the original program's output as the expected one. The other methods
+//! get the executed lines of the same recorded runs. All reports are scored with the program dependence graph
+//! of the faulty program ([`super::score`]).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,37 +22,37 @@ use crate::shell::{self, Result};
 use crate::tools::Tools;
 
 const PROGRAMS: [&str; 5] = ["advise", "calc", "format", "schedule", "tables"];
-/// How `relapse locate` ends if the test passes.
+/// The exit code of `relapse locate` if the test passes.
 const NOTHING_FAILS: i32 = 6;
-/// And if the failing run cannot be replayed.
+/// The exit code if the failing run cannot be replayed.
 const DOES_NOT_REPLAY: i32 = 3;
-/// A mutant that runs longer hangs.
+/// The timeout of a mutant.
 const HANG: Duration = Duration::from_secs(1);
-/// A mutant that hangs for more inputs is left out: each costs every method its limit of time.
+/// A mutant that hangs for more inputs is skipped: each hanging run costs every method the full timeout.
 const MOST_HANGING: usize = 3;
 const LIMIT: Duration = Duration::from_secs(300);
-/// A fault that more inputs show is no fault that somebody has to look for.
+/// A fault revealed by a greater share of inputs is too obvious to search for.
 const MOST_FAILING: f64 = 0.6;
 
-/// What a program prints for each input; none where it does not end well.
+/// The output of a program for each input; `None` if it does not exit with 0.
 type Outputs = Vec<Option<Vec<u8>>>;
 
-/// What came of one fault.
+/// The result for one fault.
 pub struct Row {
     pub program: &'static str,
     pub mutant: Mutant,
     pub failing: usize,
     pub inputs: usize,
-    /// Which line of the report is the faulty one, from 1, and how many are reported.
+    /// The rank of the faulty line in the report, from 1, and the number of reported lines.
     pub rank: Option<f64>,
     pub reported: usize,
-    /// The same by other methods: name and rank.
+    /// The ranks by other methods, with their names.
     pub others: Vec<(&'static str, Option<f64>)>,
-    /// The scores of the report, and of those that other methods make of as many lines; none if the
-    /// faulty line is not in the graph.
+    /// The scores of the report, and of the same number of lines by other methods; `None` if the faulty line
+    /// is not in the graph.
     pub scores: Vec<(&'static str, Option<f64>)>,
     pub seconds: f64,
-    /// What the inputs take without recording, one after the other.
+    /// The time for all inputs without recording, run sequentially.
     pub plain_seconds: f64,
 }
 
@@ -85,7 +85,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     publish::publish("locate", &text)
 }
 
-/// One program with its inputs and what it is to print for them.
+/// One program with its inputs and expected outputs.
 struct Bench<'t> {
     tools: &'t Tools,
     program: &'static str,
@@ -118,20 +118,20 @@ impl<'t> Bench<'t> {
         Ok(bench)
     }
 
-    /// Compiles a program to `plain`. Says whether it compiles.
+    /// Compiles a program to `plain`. Returns whether it compiles.
     fn build(&self, source: &str) -> Result<bool> {
         let tree = self.directory.join("tree");
         shell::fresh_dir(&tree)?;
         shell::write(&tree.join("p.c"), source)?;
-        // A repository of its own: the target folder is ignored by the one around it.
+        // A separate repository: the surrounding one ignores the target directory.
         shell::capture(Command::new("git").args(["init", "--quiet"]).current_dir(&tree), LIMIT)?;
         let mut command = Command::new(&self.tools.clang);
         command.args(["-w", "-O0", "-o", "../plain", "p.c"]).current_dir(&tree);
         Ok(shell::capture(&mut command, LIMIT)?.status.success())
     }
 
-    /// What the plain program prints for each input (none where it does not end well), and the time.
-    /// None if it hangs for many.
+    /// The output of the plain program for each input (`None` if it does not exit with 0), and the time.
+    /// Returns `None` if it hangs for many.
     fn outputs(&self, inputs: usize) -> Result<Option<(Outputs, f64)>> {
         let start = Instant::now();
         let mut list = Vec::new();
@@ -152,7 +152,7 @@ impl<'t> Bench<'t> {
         Ok(Some((list, start.elapsed().as_secs_f64())))
     }
 
-    /// Locates so many faults, of all operators in turn.
+    /// Locates up to this many faults, cycling through the operators.
     fn faults(&self, most: usize) -> Result<Vec<Row>> {
         let mut left = mutants(&self.source);
         let mut dice = Dice::new(self.source.len() as u64);
@@ -180,7 +180,7 @@ impl<'t> Bench<'t> {
         Ok(rows)
     }
 
-    /// None if nobody could see the fault, or everybody would.
+    /// `None` if no input reveals the fault, or too many do.
     fn locate(&self, mutant: Mutant) -> Result<Option<Row>> {
         if !self.build(&mutant.apply(&self.source))? {
             return Ok(None);
@@ -198,13 +198,13 @@ impl<'t> Bench<'t> {
         command.args(["locate", "--quiet", "--build", "$CC -g -w -O0 -o p p.c", "--repeat", "1"]);
         // The test runs in a copy of the tree.
         command.args(["--test", &format!("./p < '{}'", case("in").display())]);
-        // Recordings are kept for the other methods.
+        // The other methods use the recordings.
         command.args(["--suite", "../cases", "--template", "./p < {}", "--keep", "--json", "-"]);
         command.arg("--expect").arg(case("out"));
         command.arg("--work").arg(self.directory.join("work")).current_dir(self.directory.join("tree"));
         let ran = shell::capture(&mut command, LIMIT)?;
         let seconds = start.elapsed().as_secs_f64();
-        // What a fault does may depend on memory that nobody set: recorded, it may do nothing.
+        // The effect of a fault may depend on uninitialised memory: it may have none when recorded.
         if ran.status.code() == Some(NOTHING_FAILS) {
             return Ok(None);
         }
@@ -228,7 +228,7 @@ impl<'t> Bench<'t> {
             |formula| faulty.iter().filter_map(|line| rank(&runs, formula, *line)).min_by(f64::total_cmp);
         let mut others: Vec<(&'static str, Option<f64>)> =
             FORMULAS.iter().map(|(name, formula)| (*name, best(*formula))).collect();
-        // A set without an order: in the middle of it.
+        // The rank in an unordered set is its middle.
         let neighbour =
             nearest_neighbour(&runs).filter(|lines| faulty.iter().any(|line| lines.contains(line)));
         others.push(("NN", neighbour.map(|lines| (lines.len() as f64 + 1.0) / 2.0)));
@@ -254,12 +254,12 @@ impl<'t> Bench<'t> {
         }))
     }
 
-    /// The lines that the failing run and those of the pool executed.
+    /// The executed lines of the failing run and of the pool's runs.
     fn spectra(&self, passed: &[bool]) -> Result<Vec<Spectrum>> {
         let mut runs = vec![read(&self.dump("lines", "failing")?, "/p.c", false)];
         for (number, passed) in passed.iter().enumerate() {
             let name = format!("pool-{number}");
-            // What could not be recorded is not there.
+            // Runs that could not be recorded are missing.
             if self.directory.join("work/recordings").join(&name).exists() {
                 runs.push(read(&self.dump("lines", &name)?, "/p.c", *passed));
             }
@@ -267,7 +267,7 @@ impl<'t> Bench<'t> {
         Ok(runs)
     }
 
-    /// What `relapse dump` says of a recording.
+    /// The output of a `relapse dump` command for a recording.
     fn dump(&self, what: &str, recording: &str) -> Result<Value> {
         let mut command = Command::new(&self.tools.relapse);
         command.args(["dump", what, "--json"]).arg(self.directory.join("work/recordings").join(recording));

@@ -1,6 +1,6 @@
-//! Inputs for the programs that faults are made in: random, and the same for the same number.
+//! Pseudorandom inputs for the programs with seeded faults; the same number gives the same input.
 
-/// Numbers that look random.
+/// A pseudorandom number generator.
 pub struct Dice(u64);
 
 impl Dice {
@@ -8,7 +8,7 @@ impl Dice {
         Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x51_7CC1_B727_220A)
     }
 
-    /// Below `most`.
+    /// A number below `most`.
     pub fn below(&mut self, most: u64) -> u64 {
         // xorshift64*
         self.0 ^= self.0 >> 12;
@@ -22,7 +22,7 @@ impl Dice {
     }
 }
 
-/// The input of this number for a program.
+/// The input with this number for a program.
 pub fn input(program: &str, number: u64) -> String {
     let mut dice = Dice::new(number + 1);
     match program {

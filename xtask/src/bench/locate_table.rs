@@ -67,7 +67,7 @@ pub fn render(rows: &[Row]) -> String {
     text
 }
 
-/// How much of the program can be ignored, by method: means, and how many faults have which score.
+/// The share of the program that can be ignored, by method: means, and the distribution of scores.
 fn scores(rows: &[Row]) -> String {
     let mut text = String::from(
         "\n| score | mean | 0.9 and more | 0.8 | 0.7 | 0.6 | 0.5 | below |\n|---|---:|---:|---:|---:|---:|---:|---:|\n",

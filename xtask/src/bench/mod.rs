@@ -1,6 +1,6 @@
-//! `cargo xtask bench record`: what recording and replay cost, as ratios to the plain
-//! program, with other tools beside them. Everything is measured in one run, on one
-//! machine, interleaved, so that the ratios can be compared.
+//! `cargo xtask bench record`: the cost of recording and replay, as ratios to the plain program, with other
+//! tools for comparison. All measurements are interleaved in one run on one machine, so that the ratios are
+//! comparable.
 
 mod anchors;
 mod bisect;
@@ -45,7 +45,7 @@ use crate::tools::{Cores, Replayed, Tools};
 const ROUNDS: usize = 3;
 const REPLAY_LIMIT: Duration = Duration::from_secs(900);
 
-/// What was measured for one subject. Seconds; memory in KiB.
+/// The measurements of one subject: seconds, and memory in KiB.
 #[derive(Debug, Default)]
 pub struct Row {
     pub name: &'static str,
@@ -63,7 +63,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     let with_anchors = !words.contains(&"--no-anchors");
     let names: Vec<&str> = words.iter().copied().filter(|w| *w != "--no-anchors").collect();
     if let Err(message) = setup::install(setup::Need::Bench) {
-        // Anchors that are missing are named in the table; the rest can be measured.
+        // The table reports missing reference tools; the rest can be measured.
         eprintln!("xtask: {message}");
         setup::install(setup::Need::Test)?;
     }
@@ -103,7 +103,7 @@ fn measure(tools: &Tools, subject: &'static Subject, package: &Path, with_anchor
         recording = job.recording();
         row.recorded = row.recorded.min(seconds(&job, &mut tools.record(&recording, &ours))?);
     }
-    // Replay takes much longer than anything else here; once is enough.
+    // Replay takes much longer than the other steps, so it is measured once.
     row.replay = tools.replay(&recording, Cores::One, REPLAY_LIMIT)?;
     if !row.replay.exact {
         return Err("replay is not exact".to_owned());
@@ -124,7 +124,7 @@ fn measure(tools: &Tools, subject: &'static Subject, package: &Path, with_anchor
     Ok(row)
 }
 
-/// How long a run takes that must succeed.
+/// The seconds of a run, which must succeed.
 pub fn seconds(job: &Job, command: &mut Command) -> Result<f64> {
     let outcome = job.run(command)?;
     if !outcome.status.success() {
@@ -138,7 +138,7 @@ pub fn seconds(job: &Job, command: &mut Command) -> Result<f64> {
     Ok(outcome.took.as_secs_f64())
 }
 
-/// The largest amount of memory a program held, in KiB, as told by GNU time.
+/// The peak memory of a program, in KiB, measured by GNU time.
 fn peak_memory(job: &Job, command: impl FnOnce(&[String]) -> Command) -> Option<f64> {
     let file = job.dir().join("peak-memory");
     let words = ["-f".to_owned(), "%M".to_owned(), "-o".to_owned(), file.display().to_string()];

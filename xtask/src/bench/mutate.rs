@@ -1,9 +1,8 @@
-//! Faults, made by small changes of C programs: one line each.
+//! Seeds faults into C programs: each is a small change of one line.
 //!
-//! The operators are those of mutation testing that C programs need: relational and arithmetic
-//! operators, constants, initial values, statements left out, and a wrong variable. Lines are
-//! changed as text, without strings and comments; what does not compile is nobody's fault and is
-//! left out by whoever builds it.
+//! The operators are the usual ones of mutation testing for C: relational and arithmetic operators,
+//! constants, initial values, deleted statements, and a wrong variable. Lines are changed as text, outside of
+//! strings and comments; the caller skips mutants that do not compile.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +11,13 @@ use std::collections::BTreeSet;
 pub struct Mutant {
     /// `relational`, `arithmetic`, `constant`, `initialisation`, `deletion` or `variable`.
     pub operator: &'static str,
-    /// From 1.
+    /// Counted from 1.
     pub line: usize,
     pub text: String,
 }
 
 impl Mutant {
-    /// The lines that count as faulty: where a statement was left out, those beside it.
+    /// The lines that count as faulty: for a deleted statement, also its neighbours.
     pub fn faulty(&self) -> Vec<u64> {
         let line = self.line as u64;
         if self.operator == "deletion" { vec![line - 1, line, line + 1] } else { vec![line] }
@@ -32,7 +31,7 @@ impl Mutant {
     }
 }
 
-/// Operators with blanks around them, as the programs are written, and what they become.
+/// Operators with surrounding blanks, as the programs write them, and their replacements.
 const RELATIONAL: &[(&str, &[&str])] = &[
     (" < ", &[" <= ", " > "]),
     (" <= ", &[" < "]),
@@ -102,7 +101,7 @@ pub fn mutants(source: &str) -> Vec<Mutant> {
     list
 }
 
-/// Integers that a line declares.
+/// The integer variables that a line declares.
 fn declared(line: &str) -> Vec<String> {
     let code = line.trim_start();
     let code = code.strip_prefix("for (").unwrap_or(code);
@@ -121,7 +120,7 @@ fn is_declaration(code: &str) -> bool {
     ["int ", "long ", "static int ", "static long "].iter().any(|ty| code.starts_with(ty))
 }
 
-/// `x = y;`, `x++;` and the like.
+/// Whether a statement is `x = y;`, `x++;` or similar.
 fn is_assignment(code: &str) -> bool {
     let assigns = [" = ", " += ", " -= "].iter().any(|sign| code.contains(sign)) || code.ends_with("++;");
     let word = code.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("");
@@ -131,7 +130,7 @@ fn is_assignment(code: &str) -> bool {
         && !["if", "for", "while", "struct", "static", "return"].contains(&word)
 }
 
-/// Where a text stands in a line, outside of strings.
+/// The positions of a text in a line, outside of strings.
 fn places(line: &str, text: &str) -> Vec<usize> {
     line.match_indices(text).map(|(at, _)| at).filter(|at| !in_string(line, *at)).collect()
 }

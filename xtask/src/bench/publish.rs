@@ -1,4 +1,4 @@
-//! Where figures go: `target/bench/NAME.md`, with what was measured on what.
+//! Stores figures in `target/bench/NAME.md`, with the commit and the machine.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::shell::{self, Result};
 
-/// Writes the report of a bench, prints it, and says where it is.
+/// Writes the report of a bench, prints it, and prints its path.
 pub fn publish(name: &str, text: &str) -> Result<()> {
     let (path, report) = store(name, text)?;
     println!("{report}");
@@ -14,7 +14,7 @@ pub fn publish(name: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes the report of a bench, or as much as there is of it: where, and what.
+/// Writes the report of a bench, complete or not. Returns its path and text.
 pub fn store(name: &str, text: &str) -> Result<(PathBuf, String)> {
     let path = shell::target().join("bench").join(name).with_added_extension("md");
     let report = with_origin(text, &origin());
@@ -22,7 +22,7 @@ pub fn store(name: &str, text: &str) -> Result<(PathBuf, String)> {
     Ok((path, report))
 }
 
-/// The commit and the machine, below the title.
+/// Inserts the commit and the machine below the title.
 fn with_origin(text: &str, origin: &str) -> String {
     let (title, rest) = text.split_once("\n\n").unwrap_or(("", text));
     if title.starts_with('#') {
@@ -38,7 +38,7 @@ fn origin() -> String {
     format!("Commit {}; {}; load at the end {load}.", commit(), machine())
 }
 
-/// The commit that is built, and whether that is all.
+/// The current commit, and whether there are uncommitted changes.
 pub fn commit() -> String {
     let git = |words: &[&str]| {
         let output = Command::new("git").args(words).current_dir(shell::root()).output().ok()?;
@@ -50,7 +50,7 @@ pub fn commit() -> String {
     format!("{commit}{}", if changed { " with local changes" } else { "" })
 }
 
-/// The processor and how many cores of it there are.
+/// The processor and the number of its cores.
 pub fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

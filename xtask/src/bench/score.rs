@@ -1,9 +1,9 @@
-//! The score of a report: how much of the program can be ignored (Renieris and Reiss, *Fault
+//! The score of a report: the share of the program that can be ignored (Renieris and Reiss, *Fault
 //! Localization With Nearest Neighbor Queries*).
 //!
-//! A perfect programmer looks at the reported lines, then at all that is one edge of the program
-//! dependence graph away from them, and so on, forwards and backwards, until a faulty line is
-//! seen. The score is the share of the graph that was not looked at by then; an empty report has 0.
+//! An ideal programmer examines the reported lines, then all nodes one edge of the program dependence graph
+//! away from them, and so on, forwards and backwards, until a faulty line is found. The score is the share of
+//! the graph not examined by then; an empty report scores 0.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// As `relapse dump dependences --json` prints it; of one file, by the end of its path.
+    /// Reads the output of `relapse dump dependences --json`, for one file given by a suffix of its path.
     pub fn read(json: &Value, file: &str) -> Option<Graph> {
         let nodes = json["lines"].as_array()?;
         let mut kept = Vec::new();
@@ -36,7 +36,7 @@ impl Graph {
         Some(graph)
     }
 
-    /// The score of a report. None if no faulty line is in the graph or can be reached.
+    /// The score of a report. `None` if the graph has no faulty line, or none is reachable.
     pub fn score(&self, reported: &[u64], faulty: &[u64]) -> Option<f64> {
         let nodes = |lines: &[u64]| -> BTreeSet<usize> {
             (0..self.lines.len()).filter(|n| lines.contains(&self.lines[*n])).collect()
@@ -46,7 +46,7 @@ impl Graph {
         if faults.is_empty() {
             return None;
         }
-        // What can be reached, and what can reach: two searches, as each goes one way only.
+        // Forward and backward reachability are two separate searches: a path does not change direction.
         let (mut forward, mut backward) = (blamed.clone(), blamed);
         loop {
             let seen: BTreeSet<usize> = forward.union(&backward).copied().collect();
@@ -71,7 +71,7 @@ impl Graph {
 mod tests {
     use super::*;
 
-    /// F15: the defect (9) is two edges from what is blamed (1); eight nodes are that near.
+    /// F15: the defect (9) is two edges from the reported node (1); eight nodes are within that distance.
     #[test]
     fn f15_what_is_as_near_as_the_defect_has_to_be_looked_at() {
         let edges = [(1, 2), (1, 3), (4, 1), (2, 9), (3, 5), (6, 4), (7, 4), (9, 8), (8, 10), (10, 11)];
@@ -81,13 +81,13 @@ mod tests {
         };
         assert_eq!(graph.score(&[1], &[9]), Some(1.0 - 8.0 / 12.0));
         assert_eq!(graph.score(&[9], &[9]), Some(1.0 - 1.0 / 12.0));
-        // Nothing is reported, or nothing leads there.
+        // Nothing is reported, or the fault is unreachable.
         assert_eq!(graph.score(&[], &[9]), Some(0.0));
         assert_eq!(graph.score(&[0], &[9]), Some(0.0));
         assert_eq!(graph.score(&[1], &[99]), None);
     }
 
-    /// Two lines that need the same thing are not one behind the other.
+    /// Two lines with a common predecessor are not reachable from each other.
     #[test]
     fn a_path_does_not_turn() {
         let graph = Graph { lines: vec![1, 2, 3], edges: vec![(0, 1), (0, 2)] };

@@ -1,7 +1,7 @@
-//! `cargo xtask bench slice`: what dynamic and relevant slices cost.
+//! `cargo xtask bench slice`: the cost of dynamic and relevant slices.
 //!
-//! Times are ratios to the plain program's, measured in the same run. A kind that takes too long
-//! for a subject is stopped, and the table made without it.
+//! Times are ratios to the plain program's, measured in the same run. A kind of slice that takes too long for
+//! a subject is stopped, and the table is made without it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -17,39 +17,39 @@ use crate::shell::{self, Result};
 use crate::subjects::{self, Flavour, Job, Size};
 use crate::tools::Tools;
 
-/// Nothing else takes longer, except by mistake.
+/// A generous time limit for everything else, which only a hang exceeds.
 const LIMIT: Duration = Duration::from_secs(3600);
-/// Seconds that one kind may take for one subject, unless said otherwise.
+/// The default time limit of one kind for one subject, in seconds.
 const PATIENCE: u64 = 1200;
-/// The plain program is quick; its time is the best of this many runs.
+/// The plain program is fast, so its time is the best of this many runs.
 const ROUNDS: usize = 5;
-/// Rounds of the generated program for a billion instructions.
+/// The rounds of the generated program that execute a billion instructions.
 const BILLION: u64 = 6130;
 
-/// What was measured of one run.
+/// The measurements of one run.
 #[derive(Debug, Default)]
 pub struct Row {
     pub name: String,
-    /// Seconds of the plain program, optimised and not.
+    /// Seconds of the plain program, optimised and unoptimised.
     pub plain: (f64, f64),
     pub dynamic: Figures,
     pub relevant: Figures,
-    /// KiB held at most while slicing: dynamic, relevant.
+    /// Peak memory of slicing in KiB: dynamic, relevant.
     pub memory: (f64, f64),
     /// Kinds that were stopped, and after how many seconds.
     pub stopped: Vec<(&'static str, u64)>,
 }
 
-/// What is asked.
+/// The parameters of the measurement.
 struct Asked {
     measure: PathBuf,
     questions: u64,
-    /// Seconds that one kind may take.
+    /// The time limit of one kind, in seconds.
     patience: u64,
 }
 
-/// `cargo xtask bench slice [--dev] [--rounds N] [--questions N] [--limit SECONDS] [NAME…]`,
-/// a name being a subject's, `generated` or `phases`.
+/// `cargo xtask bench slice [--dev] [--rounds N] [--questions N] [--limit SECONDS] [NAME…]`; a name is a
+/// subject's, `generated` or `phases`.
 pub fn command(words: &[&str]) -> Result<()> {
     let mut dev = false;
     let mut rounds = BILLION;
@@ -141,7 +141,7 @@ fn best(job: &Job, program: &Path) -> Result<f64> {
     Ok(best)
 }
 
-/// The program of `xtask/subjects/slice`, for so many rounds.
+/// Measures the program of `xtask/subjects/slice`, with this many rounds.
 fn generated(tools: &Tools, asked: &Asked, rounds: u64) -> Result<Row> {
     eprintln!("== generated, {rounds} rounds");
     let dir = shell::target().join("bench/slice");
@@ -169,12 +169,12 @@ fn generated(tools: &Tools, asked: &Asked, rounds: u64) -> Result<Row> {
     ask(asked, "generated", &recording, plain)
 }
 
-/// Slices of one kind: figures, and KiB held at most; none if it took too long.
+/// Slices of one kind: figures, and peak memory in KiB; `None` if it took too long.
 fn one_kind(asked: &Asked, recording: &Path, kind: &str) -> Result<Option<(Figures, f64)>> {
     let file = shell::target().join("bench/slice-memory");
     let mut command = Command::new("/usr/bin/time");
     command.args(["-f", "%M", "-o"]).arg(&file);
-    // Beneath, so that what takes too long is not left running.
+    // `timeout` runs inside `time`, so that a slow measurement is not left running.
     command.args(["timeout", "-s", "KILL", &asked.patience.to_string()]);
     command.arg(&asked.measure).arg(recording).args([kind, &asked.questions.to_string()]);
     let started = Instant::now();
@@ -187,7 +187,7 @@ fn one_kind(asked: &Asked, recording: &Path, kind: &str) -> Result<Option<(Figur
     Ok(Some((found, memory.unwrap_or(0.0))))
 }
 
-/// Makes slices of both kinds. What takes too long is left out.
+/// Measures both kinds of slices. Kinds that take too long are left out.
 fn ask(asked: &Asked, name: &str, recording: &Path, plain: (f64, f64)) -> Result<Row> {
     let mut row = Row { name: name.to_owned(), plain, ..Row::default() };
     match one_kind(asked, recording, "dynamic")? {

@@ -1,5 +1,5 @@
-//! What it takes to find a known fault in phases of the run, and along chains of dependences:
-//! how many executions somebody has to look at who knows what every value should be.
+//! The effort to find a known fault in phases of the run, and along chains of dependences: the number of
+//! executions that a user who knows all correct values has to examine.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use crate::cases::{self, Case};
 use crate::shell::{self, Result};
 use crate::tools::Tools;
 
-/// Small programs: nothing of theirs takes longer, except by mistake.
+/// A generous time limit for small programs.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// One regression.
@@ -25,11 +25,11 @@ pub struct Row {
     figures: Figures,
 }
 
-/// A regression that was left out, and why.
+/// A skipped regression, and the reason.
 pub type Left = (String, String);
 
-/// All regressions whose guilty change has lines in the bad version. What could not be asked
-/// is in the second list, with the reason.
+/// All regressions whose guilty change has lines in the bad version. The second list has the skipped ones,
+/// with the reason.
 pub fn measure(tools: &Tools, example: &Path) -> Result<(Vec<Row>, Vec<Left>)> {
     let (mut rows, mut left) = (Vec::new(), Vec::new());
     for case in Case::all(&cases::home())? {
@@ -49,7 +49,7 @@ pub fn measure(tools: &Tools, example: &Path) -> Result<(Vec<Row>, Vec<Left>)> {
     Ok((rows, left))
 }
 
-/// Lines of bad that the guilty changes made, as `FILE:LINE`.
+/// The lines of bad that the guilty changes added, as `FILE:LINE`.
 fn faults(case: &Case, home: &Path) -> Result<Vec<String>> {
     let mut all = Vec::new();
     for change in case.table.get("root").and_then(toml::Value::as_array).into_iter().flatten() {
@@ -79,7 +79,7 @@ fn one(tools: &Tools, example: &Path, case: &Case, home: &Path, faults: &[String
     let common = before.stdout.len().min(after.stdout.len());
     let question = match first {
         Some(byte) => format!("stdout@{byte}"),
-        // It wrote what it should not have.
+        // The bad version wrote more than the good one.
         None if after.stdout.len() > common => format!("stdout@{common}"),
         None if before.status.code() != after.status.code() => "failure".to_owned(),
         None => return Err("neither standard output nor exit status tell it from good".to_owned()),
@@ -89,7 +89,7 @@ fn one(tools: &Tools, example: &Path, case: &Case, home: &Path, faults: &[String
     Ok(Row { name: case.name.clone(), question, figures })
 }
 
-/// A version, built.
+/// Builds a version.
 fn version(case: &Case, home: &Path, name: &str, compiler: &Path) -> Result<PathBuf> {
     let dir = home.join(name);
     let mut build = Command::new("sh");
@@ -105,7 +105,7 @@ fn is_found(row: &Row) -> bool {
     row.figures.get("found").is_some_and(|f| f == "true")
 }
 
-/// The table, and what it comes to.
+/// The table and its summary.
 pub fn render(rows: &[Row], left: &[Left]) -> String {
     let mut text = String::from(
         "\n## In phases and along chains\n\n| regression | asked about | executions in the slice | levels | \
@@ -198,7 +198,7 @@ mod tests {
         let case = Case::one(&cases::home(), "running-example").unwrap();
         let lines = faults(&case, &case.dir).unwrap();
         assert_eq!(lines.len(), 2, "{lines:?}");
-        // A line that was dropped is none of bad's.
+        // A deleted line is not a line of bad.
         let removed = Case::one(&cases::home(), "lru-cache").unwrap();
         assert_eq!(faults(&removed, &removed.dir).unwrap(), [""; 0]);
     }

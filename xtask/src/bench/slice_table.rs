@@ -1,4 +1,4 @@
-//! The tables of `cargo xtask bench slice`, and what was to be reached.
+//! The tables of `cargo xtask bench slice`, and its targets.
 
 use std::fmt::Write;
 
@@ -6,10 +6,10 @@ use super::slice::Row;
 use super::symbolic::{Figures, number};
 use super::table::cell;
 
-/// Seconds of a slice: making ready once, and one question.
+/// Seconds of a slice: the preparation, and one query.
 fn slice(way: &Figures) -> Option<f64> {
     let n = number(way, "questions")?;
-    // Of a relevant one also looking at the program.
+    // For relevant slices also the static analysis.
     let analysed = number(way, "analysed").unwrap_or(0.0);
     Some(number(way, "prepared")? + analysed + number(way, "sliced")? / n)
 }
@@ -19,7 +19,7 @@ fn from_the_end(way: &Figures) -> Option<f64> {
     Some(number(way, "prepared")? + number(way, "last")?)
 }
 
-/// Executed instructions.
+/// The number of executed instructions.
 fn instructions(row: &Row) -> Option<f64> {
     number(&row.dynamic, "instructions")
 }
@@ -33,23 +33,23 @@ fn dynamic(row: &Row) -> Option<f64> {
     slice(&row.dynamic)
 }
 
-/// Percent of the program's instructions that are in a slice.
+/// The percentage of the program's instructions in a slice.
 fn share(way: &Figures) -> Option<f64> {
     let each = number(way, "sites")? / number(way, "questions")?;
     Some(100.0 * each / number(way, "code")?)
 }
 
-/// How much longer a relevant slice takes than a dynamic one.
+/// The time of a relevant slice relative to a dynamic one.
 fn relevant_extra(row: &Row) -> Option<f64> {
     Some(slice(&row.relevant)? / dynamic(row)?)
 }
 
-/// How long a question takes, as a share of a plain replay.
+/// The time of a query relative to a plain replay.
 fn of_replay(row: &Row, name: &str) -> Option<f64> {
     Some(number(&row.dynamic, name)? / number(&row.dynamic, "plain")?)
 }
 
-/// What stands above it, its figure, and what had to be done for that.
+/// A column: its heading, its figure, and the kinds of slices that the figure needs.
 type Column = (&'static str, fn(&Row) -> Option<f64>, &'static [&'static str]);
 
 const DYNAMIC: &[&str] = &["dynamic"];
@@ -87,10 +87,10 @@ const RELEVANT: &[Column] = &[
     ("memory, MiB", |r| kept(r.memory.1), WITH_RELEVANT),
 ];
 
-/// One target: what, its figure, the limit, and whether the figure may not be above it.
+/// One target: description, figure, limit, and whether the limit is an upper bound.
 type Target = (String, Option<f64>, f64, bool);
 
-/// What was to be reached, and whether it was.
+/// The targets, and whether they were met.
 fn targets(rows: &[Row]) -> String {
     let mean = |of: fn(&Row) -> Option<f64>| {
         let values: Option<Vec<f64>> = rows.iter().map(of).collect();
@@ -159,7 +159,7 @@ pub fn render(rows: &[Row], questions: u64) -> String {
     text
 }
 
-/// A figure; without one, that it took too long to have it.
+/// A figure, or a note that the measurement was stopped.
 fn shown(row: &Row, column: &Column) -> String {
     let figure = (column.1)(row);
     match row.stopped.iter().find(|s| column.2.contains(&s.0)) {

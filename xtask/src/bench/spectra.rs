@@ -1,18 +1,18 @@
-//! Other methods of locating a fault, from the lines that the same runs executed: the formulas of
-//! spectrum-based localisation, and the nearest neighbour by permutation spectrum (Renieris and
-//! Reiss, *Fault Localization With Nearest Neighbor Queries*).
+//! Other methods of fault localisation, from the executed lines of the same runs: formulas of spectrum-based
+//! localisation, and the nearest neighbour by permutation spectrum (Renieris and Reiss, *Fault Localization
+//! With Nearest Neighbor Queries*).
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The lines that a run executed, with how often.
+/// The executed lines of a run, with execution counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spectrum {
     pub passed: bool,
     pub lines: BTreeMap<u64, u64>,
 }
 
-/// The lines of a file (by the end of its path), as `relapse dump lines --json` prints them.
+/// Reads the lines of a file, given by a suffix of its path, from the output of `relapse dump lines --json`.
 pub fn read(json: &Value, file: &str, passed: bool) -> Spectrum {
     let lines = json["lines"].as_array().into_iter().flatten().filter_map(|line| {
         let is_of_file = line["file"].as_str().is_some_and(|path| path.ends_with(file));
@@ -21,7 +21,7 @@ pub fn read(json: &Value, file: &str, passed: bool) -> Spectrum {
     Spectrum { passed, lines: lines.collect() }
 }
 
-/// A formula: lines executed by failed and passed runs, and how many failed and passed at all.
+/// A formula: the failed and passed runs that executed the line, and the numbers of failed and passed runs.
 pub type Formula = fn(f64, f64, f64, f64) -> f64;
 
 /// The formulas by name.
@@ -42,8 +42,8 @@ fn ratio(a: f64, b: f64) -> f64 {
     if b == 0.0 { 0.0 } else { a / b }
 }
 
-/// The mean rank of a line by a formula: behind all that are more suspicious, in the middle of
-/// those that are equally so. None if no failed run executed it.
+/// The mean rank of a line by a formula: after all more suspicious lines, in the middle of the equally
+/// suspicious ones. `None` if no failed run executed it.
 pub fn rank(runs: &[Spectrum], formula: Formula, line: u64) -> Option<f64> {
     let count = |passed: bool, line: u64| {
         runs.iter().filter(|run| run.passed == passed && run.lines.contains_key(&line)).count() as f64
@@ -76,8 +76,8 @@ pub fn ranking(runs: &[Spectrum], formula: Formula) -> Vec<u64> {
     ranked.into_iter().map(|(_, line)| line).collect()
 }
 
-/// The lines in which the nearest passing run's permutation differs: lines sorted by how often they
-/// ran; the distance is the number of lines that have to be moved.
+/// The lines in which the nearest passing run's permutation differs. A permutation sorts lines by execution
+/// count; the distance is the number of lines that must be moved.
 pub fn nearest_neighbour(runs: &[Spectrum]) -> Option<Vec<u64>> {
     let (failing, others) = runs.split_first()?;
     let all: std::collections::BTreeSet<u64> =
@@ -97,7 +97,7 @@ pub fn nearest_neighbour(runs: &[Spectrum]) -> Option<Vec<u64>> {
     others.iter().filter(|run| run.passed).map(moved).min_by_key(Vec::len)
 }
 
-/// A longest increasing subsequence: for permutations, the longest common one.
+/// A longest increasing subsequence; of a permutation, the longest common subsequence with the sorted order.
 fn increasing(sequence: &[usize]) -> Vec<usize> {
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; sequence.len()];
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// F16: the order in which lines ran is not in a permutation spectrum.
+    /// F16: a permutation spectrum does not contain the order in which lines ran.
     #[test]
     fn f16_runs_in_another_order_have_no_distance() {
         let runs = [run(false, &[(1, 3), (2, 1), (3, 1)]), run(true, &[(1, 3), (2, 1), (3, 1)])];

@@ -1,8 +1,8 @@
-//! `cargo xtask bench symbolic`: what it costs to follow input, and to ask about it.
+//! `cargo xtask bench symbolic`: the cost of symbolic replay and of solver queries.
 //!
-//! Symbolic replay beside concrete replay of the same recording; a run with very many
-//! decisions; the questions of one direction of `relapse alternate`, asked in several ways;
-//! another tool that follows input, on the same program with the same input.
+//! Measures symbolic against concrete replay of the same recording; a run with very many decisions; the
+//! queries of one direction of `relapse alternate`, with several methods of asking; and another symbolic
+//! execution tool on the same program and input.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,37 +18,37 @@ use crate::shell::{self, Result};
 use crate::subjects::{self, Flavour, inputs};
 use crate::tools::Tools;
 
-/// Nothing takes longer, except by mistake.
+/// A generous time limit that only a hang exceeds.
 const LIMIT: Duration = Duration::from_secs(1800);
-/// Time for another tool on the ledger.
+/// The time limit of the other tool on the ledger.
 const ANCHOR_LIMIT: Duration = Duration::from_secs(600);
 
-/// Figures by name, as the measuring examples write them.
+/// Figures by name, as the measuring examples print them.
 pub type Figures = BTreeMap<String, String>;
 
-/// A number among figures.
+/// A figure as a number.
 pub fn number(figures: &Figures, name: &str) -> Option<f64> {
     figures.get(name)?.parse().ok()
 }
 
-/// What was measured. What could not be has its reason instead.
+/// The measurements; each is an error if it failed.
 #[derive(Debug, Default)]
 pub struct Measured {
     pub replays: Vec<(String, Result<Figures>)>,
     pub rounds: Option<Result<Figures>>,
     pub sharing: Option<Result<Figures>>,
-    /// Recording, loading and following the ledger by `relapse`, in seconds.
+    /// Seconds for `relapse` to record, load and follow the ledger symbolically.
     pub ours: Option<Result<f64>>,
     pub anchor: Option<Result<Figures>>,
 }
 
-/// A program at work whose input is followed.
+/// A program with a workload and symbolic input.
 struct Task {
     name: &'static str,
     program: Program,
     arguments: &'static [&'static str],
     stdin: fn() -> String,
-    /// Bytes of prose in `input.txt`.
+    /// The number of bytes of prose in `input.txt`.
     file: usize,
     options: &'static [&'static str],
 }
@@ -160,7 +160,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     if met { Ok(()) } else { Err("a target was missed, or could not be measured".to_owned()) }
 }
 
-/// Programs that measure inside one process what commands do with more around it.
+/// The examples that measure parts of commands within one process.
 struct Examples {
     path: PathBuf,
     sharing: PathBuf,
@@ -182,7 +182,7 @@ impl Examples {
     }
 }
 
-/// What a program wrote as `name=figure`, a line each.
+/// The figures that a program printed as `name=figure`, one per line.
 pub fn figures(command: &mut Command, limit: Duration) -> Result<Figures> {
     let outcome = shell::capture(command, limit)?;
     if outcome.timed_out {
@@ -223,13 +223,13 @@ fn build_subject(
     subjects::build(tools, subject, package, Flavour::Recorded)
 }
 
-/// What a subject's program reads besides what it is given.
+/// Copies the scripts that a subject's program reads besides its input.
 fn copy_scripts(name: &str, dir: &Path) -> Result<()> {
     let from = shell::root().join("xtask/subjects").join(name);
     if from.is_dir() { shell::copy_tree(&from, dir) } else { Ok(()) }
 }
 
-/// Records a program in a folder, with the file `stdin` of it as standard input.
+/// Records a program in a directory, with the file `stdin` there as standard input.
 fn record(tools: &Tools, program: &Path, arguments: &[&str], dir: &Path) -> Result<PathBuf> {
     let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let recording = dir.join(format!("recording-{name}"));
@@ -275,7 +275,7 @@ fn sharing(tools: &Tools, examples: &Examples, home: &Path, dir: &Path) -> Resul
     figures(&mut command, LIMIT)
 }
 
-/// All that `relapse` does for a path condition, from starting the program on.
+/// The total time for a path condition, including the start of the program.
 fn followed(tools: &Tools, home: &Path, dir: &Path) -> Result<f64> {
     let program = compile(&tools.cc, "ledger-new.c", home, "recorded")?;
     let start = std::time::Instant::now();

@@ -1,10 +1,10 @@
 //! `cargo xtask bench symbolic faults`: whether `relapse alternate` names the line of a seeded fault.
 //!
-//! Faults are mutants of five programs that some of their random inputs show. Both versions are
-//! recorded with the shortest input that tells them apart, and `relapse alternate` is asked. Since a
-//! mutant changes one line in place, lines of both versions have the same numbers. What an answer
-//! claims is tried with plain builds: an input that *passes* must give the same output with both, one
-//! that does not must give different ones. Anything else is a false verdict.
+//! Faults are mutants of five programs that some random inputs reveal. Both versions are recorded with the
+//! shortest input that distinguishes them, and `relapse alternate` compares the recordings. Since a mutant
+//! changes one line in place, the line numbers of both versions agree. The claims of an answer are checked
+//! with plain builds: an input that *passes* must give the same output with both, one that does not must give
+//! different outputs. Any other result is a false verdict.
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -21,30 +21,30 @@ use crate::shell::{self, Result};
 use crate::tools::Tools;
 
 const PROGRAMS: [&str; 5] = ["advise", "calc", "format", "schedule", "tables"];
-/// A mutant that runs longer hangs.
+/// The timeout of a mutant.
 const HANG: Duration = Duration::from_secs(1);
 const LIMIT: Duration = Duration::from_secs(600);
-/// A fault that more inputs show is no fault that somebody has to look for.
+/// A fault revealed by a greater share of inputs is too obvious to search for.
 const MOST_FAILING: f64 = 0.6;
-/// What is wanted: exact lines and right functions, as parts of all faults.
+/// The targets: the shares of faults with the exact line and with the right function.
 const EXACT: f64 = 0.60;
 const FUNCTION: f64 = 0.95;
 
-/// What came of one fault.
+/// The result for one fault.
 struct Row {
     program: &'static str,
     mutant: Mutant,
-    /// `found`, `equal`, `undecided`, or why there is no answer.
+    /// `found`, `equal`, `undecided`, or the reason why there is no answer.
     verdict: String,
     candidates: usize,
-    /// Lines where values part.
+    /// The number of lines at which values first differ.
     values: usize,
-    /// A branch is on the faulty line.
+    /// Whether a reported branch is on the faulty line.
     by_branch: bool,
-    /// Which candidate is the faulty line, and which the first in its function, from 1.
+    /// The rank of the faulty line among the candidates, and of the first line in its function, from 1.
     exact: Option<usize>,
     function: Option<usize>,
-    /// Claims that the plain builds deny.
+    /// Claims that the plain builds refute.
     denied: Vec<String>,
     seconds: f64,
 }
@@ -78,7 +78,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     for program in PROGRAMS.into_iter().filter(|p| names.is_empty() || names.contains(p)) {
         let bench = Bench::new(&tools, program, &directory.join(program), inputs, budget)?;
         bench.faults(faults, &mut rows)?;
-        // Much has been measured by now.
+        // Store intermediate results: each program takes long.
         publish::store("symbolic-faults", &render(&rows).0)?;
     }
     let (text, met) = render(&rows);
@@ -86,7 +86,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     if met { Ok(()) } else { Err("a target was missed".to_owned()) }
 }
 
-/// One program with its inputs and what it prints for them.
+/// One program with its inputs and outputs.
 struct Bench<'t> {
     tools: &'t Tools,
     program: &'static str,
@@ -109,7 +109,7 @@ impl<'t> Bench<'t> {
         let source =
             fs::read_to_string(&file).map_err(|e| format!("failed to read {}: {e}", file.display()))?;
         shell::fresh_dir(directory)?;
-        // The shortest first: following input takes time.
+        // The shortest first, since symbolic replay is slow.
         let mut inputs: Vec<String> = (0..inputs as u64).map(|number| input(program, number)).collect();
         inputs.sort_by_key(String::len);
         let mut bench = Bench {
@@ -134,7 +134,7 @@ impl<'t> Bench<'t> {
         Ok(bench)
     }
 
-    /// Compiles a version, plain and recorded. Says whether it compiles.
+    /// Compiles a version, plain and instrumented. Returns whether it compiles.
     fn build(&self, version: &str, source: &str) -> Result<bool> {
         let tree = self.directory.join(version);
         shell::fresh_dir(&tree)?;
@@ -149,7 +149,7 @@ impl<'t> Bench<'t> {
         Ok(true)
     }
 
-    /// What the plain program prints for an input; none if it does not end well.
+    /// The output of the plain program for an input; `None` if it does not exit with 0.
     fn output(&self, version: &str, text: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut command = Command::new(self.directory.join(version).join("plain"));
         let ran = shell::capture(command.stdin(self.stdin(text)?), HANG)?;
@@ -163,7 +163,7 @@ impl<'t> Bench<'t> {
         Ok(Stdio::from(file))
     }
 
-    /// Looks for so many faults, of all operators in turn.
+    /// Searches for this many faults, cycling through the operators.
     fn faults(&self, most: usize, rows: &mut Vec<Row>) -> Result<()> {
         let mut left = mutants(&self.source);
         let mut dice = Dice::new(self.source.len() as u64 + 1);
@@ -193,7 +193,7 @@ impl<'t> Bench<'t> {
         Ok(())
     }
 
-    /// None if nobody could see the fault, or everybody would.
+    /// `None` if no input reveals the fault, or too many do.
     fn ask(&self, mutant: Mutant) -> Result<Option<Row>> {
         if !self.build("new", &mutant.apply(&self.source))? {
             return Ok(None);
@@ -241,7 +241,7 @@ impl<'t> Bench<'t> {
         let is_in_it =
             |line: &Value| is_exact(line) || line["function"].as_str() == faulty_function.as_deref();
         let at = |found: Option<usize>| found.map(|n| n + 1);
-        // Branches stand behind the lines where values part.
+        // In the ranking, branches follow the lines at which values first differ.
         let behind = |found: Option<usize>| found.map(|n| values.len() + n + 1);
         let mut denied = Vec::new();
         for candidate in &candidates {
@@ -262,7 +262,7 @@ impl<'t> Bench<'t> {
         }))
     }
 
-    /// What plain builds deny of the best input of a candidate.
+    /// The claim about a candidate's best input that plain builds refute, if they do.
     fn denied(&self, candidate: &Value, recorded: &[u8]) -> Result<Option<String>> {
         let best = &candidate["alternates"][0];
         let parts = best["parts"].as_array().cloned().unwrap_or_default();
@@ -283,7 +283,7 @@ impl<'t> Bench<'t> {
     }
 }
 
-/// The function that a line is in: the last one that begins before it.
+/// The function that contains a line: the last one that begins before it.
 fn function_of(source: &str, line: usize) -> Option<String> {
     let begins =
         |text: &&str| text.starts_with(|c: char| c.is_alphabetic()) && !text.trim_end().ends_with(';');

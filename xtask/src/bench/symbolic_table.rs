@@ -1,17 +1,17 @@
-//! The figures of following input, and whether the targets are met, in Markdown.
+//! The figures of symbolic replay and the targets, in Markdown.
 
 use std::fmt::Write;
 
 use super::symbolic::{Figures, Measured, number};
 use crate::shell::Result;
 
-/// Symbolic replay may take so many times as long as concrete replay ...
+/// The maximum ratio of symbolic to concrete replay time ...
 const SLOWER: f64 = 20.0;
-/// ... where at most this part of all steps touches input.
+/// ... for runs in which at most this share of steps touches input.
 const FEW: f64 = 0.01;
 const MANY_DECISIONS: f64 = 100_000.0;
 const MEMORY: f64 = (4_u64 << 30) as f64;
-/// Sharing what is known must save this much.
+/// The minimum speedup from sharing solver sessions.
 const SHARED: f64 = 5.0;
 
 /// The whole report, and whether all targets are met.
@@ -73,11 +73,11 @@ pub fn render(measured: &Measured) -> (String, bool) {
     });
     section(&mut text, "The questions of one direction", measured.sharing.as_ref(), |text, f| {
         sharing(text, f);
-        // The better of the two ways to ask each by itself.
+        // The better of the two methods that ask each query separately.
         let anew = figure(f, "told_anew_seconds").min(figure(f, "process_each_seconds"));
         let ratio = anew / figure(f, "session_solver_seconds");
         let mut missed = if ratio >= SHARED { Vec::new() } else { vec![format!("the ledger ({ratio:.1})")] };
-        // Giving up is no saving of time.
+        // Unanswered queries do not count as a speedup.
         let unanswered = figure(f, "session_solver_unanswered");
         if unanswered.is_nan() || unanswered > figure(f, "told_anew_unanswered") {
             missed.push(format!("the ledger ({unanswered} without an answer)"));
@@ -118,12 +118,12 @@ pub fn render(measured: &Measured) -> (String, bool) {
     for problem in &problems {
         let _ = writeln!(text, "\nNot measured: {problem}");
     }
-    // Three targets; a section that could not be measured has not met its own.
+    // There are three targets; a section that could not be measured has not met its target.
     let met = targets.len() == 3 && targets.iter().all(|(_, missed)| missed.is_empty());
     (text, met && problems.is_empty())
 }
 
-/// A part of the report, or why it is missing.
+/// A section of the report, or why it is missing.
 fn section(
     text: &mut String,
     title: &str,
@@ -178,7 +178,7 @@ fn sharing(text: &mut String, f: &Figures) {
 
 struct Replay {
     instructions: f64,
-    /// A part of all instructions.
+    /// A share of all instructions.
     touched: f64,
     decisions: f64,
     terms: f64,
@@ -199,7 +199,7 @@ impl Replay {
     }
 }
 
-/// A figure that is missing is no number, and meets no target.
+/// A missing figure is NaN, and meets no target.
 fn figure(figures: &Figures, name: &str) -> f64 {
     number(figures, name).unwrap_or(f64::NAN)
 }

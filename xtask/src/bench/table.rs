@@ -37,7 +37,7 @@ pub fn render(rows: &[Row], piece: &Piece, problems: &[String]) -> String {
         let mut cells = vec!["geometric mean".to_owned(), String::new()];
         for column in 0..columns {
             let values: Vec<f64> = rows.iter().filter_map(|row| figures(row)[column]).collect();
-            // A mean of some subjects only would be compared with means of all.
+            // A mean over a subset of the subjects is not comparable with means over all.
             cells.push(if values.len() == rows.len() {
                 cell(geometric_mean(&values))
             } else {
@@ -83,7 +83,7 @@ fn figures(row: &Row) -> Vec<Option<f64>> {
     figures
 }
 
-/// A figure with as many digits as one reads.
+/// A figure with a readable number of digits.
 pub(super) fn cell(figure: Option<f64>) -> String {
     match figure {
         None => "-".to_owned(),
@@ -97,7 +97,7 @@ fn line(text: &mut String, cells: impl Iterator<Item = String>) {
     let _ = writeln!(text, "| {} |", cells.collect::<Vec<_>>().join(" | "));
 }
 
-/// `None` where there is no such mean: an empty list, or a figure of zero.
+/// `None` if the geometric mean is undefined: for an empty list, or a figure that is not positive.
 pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     if values.is_empty() || values.iter().any(|value| *value <= 0.0) {
         return None;

@@ -1,8 +1,8 @@
-//! `cargo xtask bench views`: what it takes to read events from recordings and to compare
-//! runs, for two versions of Lua and of SQLite on the same input, in growing sizes; and how
-//! well runs are compared, for these, the small regressions and random programs.
+//! `cargo xtask bench views`: the cost of extracting events from recordings and of comparing runs, for two
+//! versions of Lua and of SQLite on the same input, in growing sizes; and the quality of comparisons, for
+//! these, for the small regressions and for random programs.
 //!
-//! Times of one line are of one run of the same machine: read them as ratios.
+//! Times in a row are measured in one run on one machine; only their ratios are meaningful.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,19 +19,19 @@ use crate::shell::{self, Outcome, Result};
 use crate::tools::{Cores, LONG, Tools};
 use crate::{releases, setup};
 
-/// Nothing takes longer, except by mistake.
+/// A generous time limit that only a hang exceeds.
 pub const LIMIT: Duration = Duration::from_secs(3600);
-/// Beyond so many pairs of events the baseline is not tried.
+/// The limit of event pairs for the baseline.
 const LCS_PAIRS: f64 = 1e11;
-/// Memory for events when most of them are to lie on disk, in MiB.
+/// The memory for events, in MiB, if most of them are to be on disk.
 const LITTLE: u64 = 512;
 
-/// A program in two versions, and how it is put to work.
+/// A program in two versions, with its workload.
 struct Subject {
     name: &'static str,
     case: &'static str,
     program: &'static str,
-    /// The arguments for so many rounds of work.
+    /// The arguments for this many rounds of work.
     arguments: fn(u64) -> Vec<String>,
     /// The largest has 100 million events.
     rounds: &'static [u64],
@@ -59,8 +59,8 @@ const SUBJECTS: [Subject; 2] = [
     },
 ];
 
-/// `cargo xtask bench views [--dev] [--events N] [NAME…]`; names are `lua`, `sqlite` and
-/// `pairs`, for the many small ones.
+/// `cargo xtask bench views [--dev] [--events N] [NAME…]`; names are `lua`, `sqlite` and `pairs`, for the
+/// many small ones.
 pub fn command(words: &[&str]) -> Result<()> {
     let (mut most, mut dev, mut names) = (1.2e8, false, Vec::new());
     let mut words = words.iter();
@@ -82,7 +82,7 @@ pub fn command(words: &[&str]) -> Result<()> {
         let programs = build(&tools, subject)?;
         let mut last: Option<(f64, u64)> = None;
         for rounds in subject.rounds {
-            // Events grow with the rounds, but for what is done once.
+            // The number of events is proportional to the rounds, apart from startup.
             if last.is_some_and(|(events, before)| events * (*rounds as f64 / before as f64) > most) {
                 break;
             }
@@ -92,7 +92,7 @@ pub fn command(words: &[&str]) -> Result<()> {
             eprintln!("   {} events", row.events[0]);
             last = Some((row.events[0], *rounds));
             rows.push(row);
-            // Once is enough: it takes as long as everything else of its size.
+            // Measured once: it takes as long as all other measurements of its size.
             if spilled.is_empty() && *rounds == subject.rounds[subject.rounds.len() - 1] {
                 spilled.push(on_disk(&tools, subject, &recordings)?);
             }
@@ -107,12 +107,12 @@ pub fn command(words: &[&str]) -> Result<()> {
     publish::publish("views", &text)
 }
 
-/// Both versions with recording built in.
+/// Builds both versions with instrumentation.
 fn build(tools: &Tools, subject: &Subject) -> Result<[PathBuf; 2]> {
     let case = Case::one(&releases::home(), subject.case)?;
     let dir = releases::prepare(&case)?;
     let trees = ["good", "bad"].map(|version| dir.join(version));
-    // Side by side: the larger one is a single file.
+    // In parallel: the larger program is a single file.
     let built = std::thread::scope(|scope| {
         let threads = trees.each_ref().map(|tree| {
             let mut make = Command::new("sh");
@@ -167,7 +167,7 @@ fn measure(
     }
     let seconds = serde_json::from_str::<Value>(&replayed.text).ok();
     let replay = seconds.and_then(|v| v["replay_seconds"].as_f64()).unwrap_or(replayed.wall_seconds);
-    // By itself: two at a time would be in each other's way.
+    // Measured alone: parallel runs would slow each other down.
     let reading = {
         let mut command = Command::new(&tools.relapse);
         command.arg("views").arg(&recordings[0]).args(["--type", "thread", "--json"]);
@@ -207,7 +207,7 @@ impl Baseline {
         Ok(Baseline { program: shell::target().join("release/examples/lcs") })
     }
 
-    /// Differences, and events that were compared; none if it takes too long.
+    /// The number of differences and of compared events; `None` if it takes too long.
     pub fn compare(&self, recordings: &[PathBuf]) -> Option<(f64, f64)> {
         let said = figures(Command::new(&self.program).args(recordings), LIMIT).ok()?;
         let figure = |name: &str| said.get(name)?.parse().ok();
@@ -215,7 +215,7 @@ impl Baseline {
     }
 }
 
-/// What two answers to one question say of views and of the baseline.
+/// The figures of a comparison by views and by the baseline.
 pub fn pair(said: &Value, lcs: Option<(f64, f64)>) -> Pair {
     Pair {
         events: number(&said["left"]["events"]) + number(&said["right"]["events"]),
@@ -226,7 +226,7 @@ pub fn pair(said: &Value, lcs: Option<(f64, f64)>) -> Pair {
     }
 }
 
-/// The largest runs once more, with hardly any memory for events.
+/// Compares the largest runs again, with little memory for events.
 fn on_disk(tools: &Tools, subject: &Subject, recordings: &[PathBuf]) -> Result<Spilled> {
     let (said, memory) = diff(tools, recordings, &["--memory", &LITTLE.to_string()])?;
     Ok(Spilled {
@@ -238,7 +238,7 @@ fn on_disk(tools: &Tools, subject: &Subject, recordings: &[PathBuf]) -> Result<S
     })
 }
 
-/// `relapse diff`, and the most memory that it had, in bytes.
+/// Runs `relapse diff`. Returns its answer and its peak memory in bytes.
 pub fn diff(tools: &Tools, recordings: &[PathBuf], options: &[&str]) -> Result<(Value, f64)> {
     let mut command = Command::new("/usr/bin/time");
     command.args(["-f", "peak %M"]).arg(&tools.relapse);

@@ -1,5 +1,5 @@
-//! Many small pairs of versions, for how well runs are compared: the regressions of this
-//! repository, and random programs in which one number was changed.
+//! Many small pairs of versions, for the quality of comparisons: the regressions of this repository, and
+//! random programs in which one number was changed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,13 +11,13 @@ use crate::cases::{self, Case};
 use crate::shell::{self, Result};
 use crate::tools::{LONG, Tools};
 
-/// Random programs that are tried; some run too long or do the same.
+/// The number of random programs; some run too long or behave the same.
 const SEEDS: u64 = 12;
 const RUN_LIMIT: Duration = Duration::from_secs(1);
-/// What `timeout` says when it was.
+/// The exit code of `timeout` when the time was up.
 const TIMED_OUT: i32 = 124;
 
-/// Pairs by name.
+/// The pairs by name.
 pub fn measure(tools: &Tools, baseline: &Baseline) -> Result<Vec<(String, Pair)>> {
     let home = shell::target().join("bench/views");
     let mut out = Vec::new();
@@ -53,7 +53,7 @@ fn record(tools: &Tools, tree: &Path, words: &[&str]) -> Result<Option<PathBuf>>
     command.arg(RUN_LIMIT.as_secs().to_string()).arg(&tools.relapse);
     command.args(["record", "--quiet", "-o"]).arg(&recording).arg("--").args(words).current_dir(tree);
     let outcome = shell::capture(&mut command, LONG)?;
-    // A run that hangs says the same over and over until it is stopped.
+    // A run that hangs would fill the recording with repeated events.
     let stopped = outcome.status.code() == Some(TIMED_OUT);
     Ok((recording.exists() && !stopped).then_some(recording))
 }
@@ -75,7 +75,7 @@ fn compared(
     (found.differences > 0.0 || lcs.0 > 0.0).then(|| (name.to_owned(), found))
 }
 
-/// A program by csmith, and the same with another number in it.
+/// A program by csmith, and a copy with one changed number.
 fn random(tools: &Tools, dir: &Path, seed: u64) -> Result<Option<Vec<PathBuf>>> {
     let mut csmith = Command::new("csmith");
     csmith.args(["--seed", &seed.to_string(), "--max-funcs", "6", "--output", "old.c"]).current_dir(dir);
@@ -100,7 +100,7 @@ fn random(tools: &Tools, dir: &Path, seed: u64) -> Result<Option<Vec<PathBuf>>> 
     Ok(Some(recordings))
 }
 
-/// One of the numbers in the initial values and expressions is another.
+/// The program with a changed number in its initial values and expressions.
 fn changed(source: &str, seed: u64) -> String {
     let numbers: Vec<usize> = source.match_indices("0x").map(|m| m.0 + 2).collect();
     let Some(at) = numbers.get((seed as usize * 7919) % numbers.len().max(1)) else {

@@ -1,11 +1,11 @@
-//! The tables of `cargo xtask bench views`, and which of its targets are met.
+//! The tables of `cargo xtask bench views`, and its targets.
 
 use std::fmt::Write as _;
 
-/// Two runs compared, by views and by the baseline.
+/// The comparison of two runs, by views and by the baseline.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// Of both.
+    /// The events of both runs.
     pub events: f64,
     pub differences: f64,
     pub sequences: f64,
@@ -15,7 +15,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// How much is found to be similar, against the baseline.
+    /// The number of similar events, relative to the baseline.
     fn accuracy(&self) -> Option<f64> {
         let (differences, _) = self.lcs?;
         Some((self.events - self.differences) / (self.events - differences).max(1.0))
@@ -26,19 +26,19 @@ impl Pair {
     }
 }
 
-/// What was measured for one size.
+/// The measurements for one size.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub subject: &'static str,
     pub rounds: u64,
-    /// Of the old version and the new.
+    /// The events of the old and of the new version.
     pub events: [f64; 2],
     pub instructions: f64,
-    /// Seconds: replay of the old version alone, reading its events, comparing both.
+    /// Seconds: replay of the old version alone, extracting its events, comparing both runs.
     pub replay: f64,
     pub reading: f64,
     pub comparing: f64,
-    /// Events and indices; and the most that the process had.
+    /// The size of events and indices; and the peak memory of the process.
     pub bytes: f64,
     pub memory: f64,
     pub pair: Pair,
@@ -49,7 +49,7 @@ impl Row {
         self.events[0] + self.events[1]
     }
 
-    /// Comparing, against reading both runs.
+    /// The time of the comparison relative to extracting the events of both runs.
     fn comparing_to_reading(&self) -> f64 {
         self.comparing / (self.reading * self.all() / self.events[0].max(1.0)).max(1e-9)
     }
@@ -139,7 +139,7 @@ pub fn render(rows: &[Row], spilled: &[Spilled], pairs: &[(String, Pair)]) -> St
 }
 
 fn targets(rows: &[Row], spilled: &[Spilled], pairs: &[(String, Pair)], out: &mut String) {
-    // Smaller runs show mostly what happens once.
+    // Smaller runs are dominated by startup.
     let large: Vec<&Row> = rows.iter().filter(|r| r.events[0] >= 5e5).collect();
     let worst = |of: fn(&Row) -> f64| large.iter().map(|r| of(r)).fold(f64::NEG_INFINITY, f64::max);
     let least = |of: fn(&Row) -> f64| large.iter().map(|r| of(r)).fold(f64::INFINITY, f64::min);
@@ -219,8 +219,8 @@ fn targets(rows: &[Row], spilled: &[Spilled], pairs: &[(String, Pair)], out: &mu
     }
 }
 
-/// The powers of size with which comparing takes time and memory, from the smallest runs
-/// that can be timed to the largest.
+/// The exponents of size in the growth of comparison time and memory, from the smallest runs that can be
+/// timed to the largest.
 fn growth(rows: &[Row]) -> Option<(f64, f64)> {
     let mut powers: Option<(f64, f64)> = None;
     for subject in ["lua", "sqlite"] {

@@ -1,12 +1,10 @@
-//! A build, watched: `xtask watched-build LOG COMMAND` runs the command in the current
-//! folder, and notes in the folder LOG that there was a build and which objects it made
-//! again without need.
+//! A monitored build: `xtask watched-build LOG COMMAND` runs the command in the current directory, and
+//! records in the directory LOG that there was a build and which objects it rebuilt unnecessarily.
 //!
-//! Without need means: the object's own source, all headers and the makefile are, byte
-//! for byte, what they were when the object was made last in this folder, and what they
-//! were in the build before this one. (A header that a build took away, failed, and the
-//! next brought back was touched, whatever it holds.) Where a build keeps objects apart
-//! from sources, an object may be made of any of them.
+//! A rebuild is unnecessary if the object's own source, all headers and the makefile are, byte for byte, what
+//! they were when the object was last built in this directory, and what they were in the previous build. (A
+//! header that one build removed, before failing, and the next restored counts as touched, whatever its
+//! content.) If a build keeps objects separate from sources, an object may depend on any source.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
@@ -19,11 +17,11 @@ use std::time::SystemTime;
 
 use crate::shell::{self, Result};
 
-/// Files in the log's folder: a line for every build, a line for every needless object.
+/// Files in the log directory: one line per build, one line per unnecessarily rebuilt object.
 pub const BUILDS: &str = "builds";
 pub const UNTOUCHED: &str = "untouched";
 
-/// The build command that watches `build`.
+/// The build command that monitors `build`.
 pub fn command_line(log: &Path, build: &str) -> Result<String> {
     let exe = std::env::current_exe().map_err(|error| format!("failed to find myself: {error}"))?;
     let quote = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
@@ -62,20 +60,20 @@ pub fn build(log: &Path, command: &str) -> Result<u8> {
 type Times = BTreeMap<PathBuf, SystemTime>;
 type State = BTreeMap<PathBuf, Made>;
 
-/// What an object was made of when it was made, and what there was to make it of in the
-/// last build, which may have failed before it came to it.
+/// The hash of an object's inputs when it was built, and in the last build, which may have failed before it
+/// built the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Made {
     of: u64,
     last: u64,
 }
 
-/// What each object there is now was made of, and which were made again without need.
+/// The new state of each object, and the objects that were rebuilt unnecessarily.
 fn judge(here: &Path, before: &Times, after: &Times, mut state: State) -> (State, Vec<PathBuf>) {
     let shared = shared_key(here);
     let everything = key_of(&sources(here), shared);
     let mut needless = Vec::new();
-    // An object that a failed build took away must be made again, and may be.
+    // An object that a failed build removed must be rebuilt.
     state.retain(|object, _| after.contains_key(object));
     for (object, time) in after {
         let beside = ["c", "cc", "cpp"].map(|e| here.join(object.with_extension(e)));
@@ -83,7 +81,7 @@ fn judge(here: &Path, before: &Times, after: &Times, mut state: State) -> (State
             if beside.iter().any(|source| source.exists()) { key_of(&beside, shared) } else { everything };
         let known = state.get(object).copied();
         if before.get(object) == Some(time) {
-            // Nobody saw how an object came here that is not known: it is made of nothing.
+            // The inputs of an unknown object are unknown: 0 matches nothing.
             let of = known.map_or(0, |known| known.of);
             state.insert(object.clone(), Made { of, last: key });
             continue;
@@ -109,7 +107,7 @@ fn times(here: &Path) -> Times {
     found
 }
 
-/// Of everything that many objects are made of.
+/// The hash of all files that many objects depend on.
 fn shared_key(here: &Path) -> u64 {
     let mut files = Vec::new();
     walk(here, &mut |path| {

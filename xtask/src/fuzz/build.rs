@@ -1,4 +1,4 @@
-//! Builds programs of several units with both compilers and compares what they do.
+//! Builds programs of several translation units with both compilers and compares their behaviour.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,7 +18,7 @@ struct Compilers {
     plain: PathBuf,
 }
 
-/// Puts one program to the test, in `dir`.
+/// Tests one program, in `dir`.
 pub fn check(tools: &Tools, plan: &Plan, dir: &Path) -> Result<Verdict> {
     shell::write(&dir.join("all.h"), &plan.header)?;
     for unit in &plan.units {
@@ -33,7 +33,7 @@ pub fn check(tools: &Tools, plan: &Plan, dir: &Path) -> Result<Verdict> {
         Compilers { ours: tools.cc.clone(), plain: tools.clang.clone() }
     };
     if let Some(complaint) = build(&compilers, plan, &dir.join("plain"), false)? {
-        // Then the generator is wrong, which nobody would notice otherwise.
+        // A program that clang rejects is an error of the generator, which must not pass silently.
         return Ok(Verdict::Failed(Fault::Compile, format!("clang: {complaint}")));
     }
     let run = |name: &str, limit| {
@@ -55,7 +55,7 @@ pub fn check(tools: &Tools, plan: &Plan, dir: &Path) -> Result<Verdict> {
     judge_recording(tools, &plain, &dir.join("ours/program"), &[])
 }
 
-/// Builds in a folder of its own; says what the compiler complained of.
+/// Builds in a separate directory. Returns the compiler's diagnostics if it fails.
 fn build(compilers: &Compilers, plan: &Plan, to: &Path, instrumented: bool) -> Result<Option<String>> {
     shell::fresh_dir(to)?;
     let compiler = |foreign: bool| if instrumented && !foreign { &compilers.ours } else { &compilers.plain };
@@ -87,7 +87,7 @@ fn build(compilers: &Compilers, plan: &Plan, to: &Path, instrumented: bool) -> R
     }
     link.extend(libraries);
     steps.push((compiler(false).clone(), link));
-    // For whoever looks at a failure.
+    // A script for reproducing a failure.
     let script: String = steps
         .iter()
         .map(|(program, words)| {

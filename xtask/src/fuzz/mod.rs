@@ -1,10 +1,10 @@
 //! `cargo xtask fuzz-replay`: random C programs.
 //!
-//! Half of them are one file: csmith writes programs without undefined behaviour. Each is compiled by clang and by
-//! `relapse-cc`; both must print the same and end the same, also while recorded, and
-//! the recording must replay exactly. The other half are of several translation units (`units`), which
-//! linkers and loaders put together. As many programs of our own generator are sliced from
-//! everywhere; each slice must be what can be reached in the whole dependence graph.
+//! Half of them are single files: csmith generates programs without undefined behaviour. Each is compiled by
+//! clang and by `relapse-cc`; both executables must have the same output and exit status, also while
+//! recorded, and the recording must replay exactly. The other half consist of several translation units
+//! (`units`), combined by linkers and loaders. As many programs of our own generator are sliced from every
+//! execution; each slice must equal reachability in the whole dependence graph.
 
 mod build;
 mod units;
@@ -22,22 +22,22 @@ use crate::shell::{self, Result};
 use crate::suite::Count;
 use crate::tools::{Cores, Tools};
 
-/// Programs that run longer without being recorded are left out. Nearly all of those
-/// never end; the few others would take minutes to replay.
+/// Programs that run longer without being recorded are skipped. Nearly all of those never end; the few others
+/// would take minutes to replay.
 const RUN_LIMIT: Duration = Duration::from_secs(2);
-/// Recording and replay may take longer, but not without end.
+/// The timeout of recording and replay, which are slower.
 const REPLAY_LIMIT: Duration = Duration::from_secs(300);
 
-/// What to do.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub count: u64,
     pub first_seed: u64,
     pub jobs: u64,
     pub shrink: bool,
-    /// With the development profile.
+    /// Use the development profile.
     pub dev: bool,
-    /// With the commands that are there, and no slices.
+    /// Use the existing executables, and test no slices.
     pub as_built: bool,
 }
 
@@ -47,23 +47,23 @@ impl Default for Plan {
     }
 }
 
-/// What came of one program.
+/// The result of one program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Verdict {
     Passed,
-    /// Not a fair test, for the reason given.
+    /// Not a valid test, for the given reason.
     Skipped(String),
     Failed(Fault, String),
 }
 
-/// Which promise was broken. Shrinking keeps the kind.
+/// The kind of fault. Shrinking preserves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// `relapse-cc` refuses or leaves a file uninstrumented.
+    /// `relapse-cc` fails or leaves a file uninstrumented.
     Compile,
-    /// The instrumented program does something else.
+    /// The instrumented program behaves differently.
     Output,
-    /// It does something else, or nothing, while recorded.
+    /// The program behaves differently, or records nothing, while recorded.
     Record,
     /// Replay is not exact.
     Replay,
@@ -100,7 +100,7 @@ pub fn command(args: &[&str]) -> Result<()> {
     if count.failed == 0 { Ok(()) } else { Err("some programs failed".to_owned()) }
 }
 
-/// Slices of random programs against the definition, as a test of the command does it.
+/// Compares slices of random programs with the definition, by a test of the command.
 fn slices(plan: &Plan) -> Result<()> {
     let mut test = shell::cargo();
     test.args(["test", "--package", "relapse", "--test", "slicing"]);
@@ -129,8 +129,8 @@ fn parse(args: &[&str]) -> Option<Plan> {
     Some(plan)
 }
 
-/// Tests `plan.count` programs; seeds that give none worth testing are passed over,
-/// up to twice as many. Programs that fail are kept in `target/fuzz-replay`.
+/// Tests `plan.count` programs. Seeds without a valid test are skipped, up to twice as many. Failing programs
+/// are stored in `target/fuzz-replay`.
 pub fn replay(tools: &Tools, plan: &Plan) -> Result<Count> {
     let home = shell::target().join("fuzz-replay");
     shell::fresh_dir(&home)?;
@@ -171,7 +171,7 @@ pub fn replay(tools: &Tools, plan: &Plan) -> Result<Count> {
                             continue;
                         }
                     }
-                    // Kept only if there is something to look at.
+                    // Keep the directory only for a failure.
                     let _ = fs::remove_dir_all(&dir);
                 }
             });
@@ -194,7 +194,7 @@ pub fn replay(tools: &Tools, plan: &Plan) -> Result<Count> {
             shrink(*fault, dir)?;
         }
     }
-    // If hardly any program ran, something else is wrong.
+    // If hardly any program ran, the setup is broken.
     let passed = passed.into_inner();
     let starved = u64::from(tested.into_inner() < plan.count);
     Ok(Count { passed, failed: failures.len() as u64 + starved })
@@ -208,7 +208,7 @@ fn try_seed(tools: &Tools, seed: u64, dir: &Path) -> Result<Verdict> {
     let source = dir.join("program.c");
     let mut csmith = Command::new("csmith");
     csmith.args(["--seed", &seed.to_string(), "--output"]).arg(&source);
-    // Different shapes of programs, decided by the seed alone.
+    // Program shapes vary with the seed.
     csmith.args(["--max-funcs", &(3 + seed % 8).to_string()]);
     csmith.args(["--max-block-depth", &(3 + seed % 3).to_string()]);
     if seed.is_multiple_of(3) {
@@ -221,13 +221,13 @@ fn try_seed(tools: &Tools, seed: u64, dir: &Path) -> Result<Verdict> {
     if !written.status.success() || !source.exists() {
         return Ok(Verdict::Skipped("csmith gave up".to_owned()));
     }
-    // With an argument, programs print every global's checksum on the way.
+    // With an argument, programs print intermediate checksums of every global.
     let arguments: &[&str] = if seed.is_multiple_of(2) { &["1"] } else { &[] };
     let level = ["-O0", "-O1", "-O2", "-O3"][(seed / 2 % 4) as usize];
     check(tools, &source, dir, arguments, level)
 }
 
-/// Puts one program to the test, in `dir`.
+/// Tests one program, in `dir`.
 fn check(tools: &Tools, source: &Path, dir: &Path, arguments: &[&str], level: &str) -> Result<Verdict> {
     let compile = |compiler: &Path, level: &str, name: &str| {
         let mut command = Command::new(compiler);
@@ -254,7 +254,7 @@ fn check(tools: &Tools, source: &Path, dir: &Path, arguments: &[&str], level: &s
     let same = |other: &shell::Outcome| other.status == plain.status && other.stdout == plain.stdout;
     let alone = run("ours", RUN_LIMIT * 10)?;
     if !same(&alone) {
-        // A program whose meaning depends on the optimiser is no test.
+        // A program whose behaviour depends on the optimiser is no valid test.
         for level in ["-O0", "-O2"] {
             compile(&tools.clang, level, "plain-again")?;
             if !same(&run("plain-again", RUN_LIMIT * 10)?) {
@@ -268,7 +268,7 @@ fn check(tools: &Tools, source: &Path, dir: &Path, arguments: &[&str], level: &s
     judge_recording(tools, &plain, &dir.join("ours"), arguments)
 }
 
-/// Records a program in its folder and replays it.
+/// Records a program in its directory and replays it.
 fn judge_recording(
     tools: &Tools,
     plain: &shell::Outcome,
@@ -277,7 +277,7 @@ fn judge_recording(
 ) -> Result<Verdict> {
     let dir = program.parent().unwrap_or(Path::new("."));
     let recording = dir.join("recording");
-    // There is one already if the same program was tried with other options.
+    // A recording exists if the same program was tried with other options.
     let _ = fs::remove_dir_all(&recording);
     let recorded =
         shell::capture(tools.record(&recording, program).args(arguments).current_dir(dir), REPLAY_LIMIT)?;
@@ -292,7 +292,7 @@ fn judge_recording(
     Ok(Verdict::Passed)
 }
 
-/// Makes a failing program small with C-Vise, if that is there.
+/// Shrinks a failing program with C-Vise, if it is installed.
 fn shrink(fault: Fault, dir: &Path) -> Result<()> {
     if shell::which("cvise").is_none() {
         eprintln!("cvise is not installed (cargo xtask setup --bench): nothing is shrunk");
@@ -321,8 +321,8 @@ fn shrink(fault: Fault, dir: &Path) -> Result<()> {
     result
 }
 
-/// `fuzz-check FAULT FILE`: succeeds if FILE shows the fault and is a sound program.
-/// Called by the script that steers C-Vise.
+/// `fuzz-check FAULT FILE`: succeeds if FILE shows the fault and is a valid program. The interestingness test
+/// of C-Vise.
 pub fn check_command(args: &[&str]) -> Result<()> {
     let [fault, file] = args else { return Err("usage: fuzz-check FAULT FILE".to_owned()) };
     let wanted = Fault::ALL.iter().find(|(name, _)| name == fault).map(|(_, fault)| *fault);
@@ -349,7 +349,7 @@ pub fn check_command(args: &[&str]) -> Result<()> {
     result
 }
 
-/// No undefined behaviour that clang's checkers can see.
+/// Whether a program is free of undefined behaviour that clang's sanitizers detect.
 fn is_sound(tools: &Tools, source: &Path, dir: &Path) -> Result<bool> {
     for checker in ["-fsanitize=address,undefined", "-fsanitize=memory"] {
         let compiled = shell::capture(

@@ -1,12 +1,13 @@
-//! Random programs of several translation units: what linkers and loaders do to functions and variables.
+//! Random programs of several translation units, to test the effects of linkers and loaders on functions and
+//! variables.
 //!
-//! A unit defines functions in all the ways C has (`inline` in its three dialects, weak, alias, ifunc,
-//! hidden and protected, constructors) and is compiled at a level of its own, some with `-flto`; some are a
-//! library, shared or static or opened by name, and some are built by plain clang. A program has no undefined
-//! behaviour: numbers are unsigned, indices are masked, loops are bounded, and a function calls only
-//! functions with higher numbers.
+//! A unit defines functions with all linkages that C has (`inline` in its three dialects, weak, alias, ifunc,
+//! hidden and protected, constructors). Each unit has its own optimisation level, and some use `-flto`; some
+//! form a library, shared, static or opened with `dlopen`, and some are built by plain clang. A program has
+//! no undefined behaviour: numbers are unsigned, indices are masked, loops are bounded, and a function calls
+//! only functions with higher numbers.
 
-/// A source file and how it is compiled.
+/// A source file and its compiler options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
     pub file: String,
@@ -17,17 +18,17 @@ pub struct Unit {
     pub place: Place,
 }
 
-/// Where the object of a unit goes.
+/// The binary that contains a unit's object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Program,
     Archive,
     Shared,
-    /// A library that `main` opens.
+    /// A library that `main` opens with `dlopen`.
     Opened,
 }
 
-/// All of a program; the first unit has `main`.
+/// A whole program; the first unit has `main`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub cxx: bool,
@@ -35,7 +36,7 @@ pub struct Plan {
     pub units: Vec<Unit>,
 }
 
-/// SplitMix64: small, and the same everywhere.
+/// SplitMix64: small, and deterministic on every platform.
 struct Random(u64);
 
 impl Random {
@@ -60,33 +61,33 @@ impl Random {
     }
 }
 
-/// How a function is defined. Each kind is visible to all units unless it says otherwise.
+/// How a function is defined. Each kind is visible to all units unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Plain,
-    /// `static`, behind a pointer that all units see.
+    /// `static`, called by other units through a pointer.
     Static,
     /// `static inline` in the header.
     StaticInline,
-    /// C99 `inline` in the header, defined externally by one unit; of C++, plain `inline`.
+    /// C99 `inline` in the header, with an external definition in one unit; in C++, plain `inline`.
     Inline,
-    /// GNU's `extern inline` of old, whose body is only looked at; one unit has the function.
+    /// GNU89 `extern inline`, whose body is only for inlining; one unit defines the function.
     GnuInline,
     AlwaysInline,
     Noinline,
-    /// A weak one that another unit overrides.
+    /// A weak function that another unit overrides.
     Weak,
-    /// A second name of a function.
+    /// An alias of a function.
     Alias,
-    /// Chosen by a resolver when the program starts.
+    /// Selected by a resolver at load time.
     Ifunc,
     Hidden,
     Protected,
-    /// C++: an instance of a template of the header.
+    /// C++: an instance of a template in the header.
     Template,
-    /// C++: a method, overridden, called through its base.
+    /// C++: a virtual method, called through its base class.
     Virtual,
-    /// Of a library that `main` opens.
+    /// A function of a library that `main` opens.
     Opened,
 }
 
@@ -144,7 +145,7 @@ struct Function {
     body: String,
 }
 
-/// Makes the program of a seed.
+/// Generates the program of a seed.
 pub fn generate(seed: u64) -> Plan {
     let mut random = Random(seed ^ 0x5eed);
     let cxx = random.one_in(4);
@@ -155,12 +156,12 @@ pub fn generate(seed: u64) -> Plan {
         .map(|_| {
             let unit = random.below(count as u64) as usize;
             let mut kind = random.of(kinds);
-            // Others of the library could not have what its header functions stand for.
+            // The external definition of a header function must be linked, so it cannot be in an opened library.
             let unit = if kind.in_header() && units[unit].place == Place::Opened { 0 } else { unit };
             match units[unit].place {
-                // A library that is opened gives its functions to `main` alone.
+                // Only `main` can call functions of an opened library.
                 Place::Opened => kind = Kind::Opened,
-                // What is hidden is visible only in the object that has it.
+                // Hidden functions are visible only in the binary that contains them.
                 Place::Shared | Place::Archive
                     if matches!(kind, Kind::Hidden | Kind::Protected | Kind::Weak | Kind::Ifunc) =>
                 {
@@ -172,7 +173,7 @@ pub fn generate(seed: u64) -> Plan {
         })
         .collect();
     for number in (0..functions.len()).rev() {
-        // What stands in the header is in libraries too, which do not see what the program hides.
+        // Header functions are also in libraries, which cannot see hidden functions of the program.
         let own = functions[number].unit;
         let inside = functions[number].kind != Kind::Opened
             && !functions[number].kind.in_header()
@@ -230,7 +231,7 @@ fn unit(random: &mut Random, number: usize, cxx: bool) -> Unit {
         flags.push("-fcommon");
     }
     let file = format!("u{number}.{}", if cxx { "cpp" } else { "c" });
-    // Foreign units have no -flto: their object would be no object to the other linker.
+    // Foreign units are compiled without -flto: their linker could not read bitcode.
     let foreign = number > 0 && random.one_in(6);
     if foreign {
         flags.retain(|flag| *flag != "-flto");
@@ -238,7 +239,7 @@ fn unit(random: &mut Random, number: usize, cxx: bool) -> Unit {
     Unit { file, text: String::new(), flags, foreign, place }
 }
 
-/// What each function is called with and gives back.
+/// The signature of every function.
 const SIGNATURE: &str = "(unsigned a, unsigned b)";
 
 fn header(random: &mut Random, functions: &[Function], cxx: bool) -> String {
@@ -258,7 +259,7 @@ fn header(random: &mut Random, functions: &[Function], cxx: bool) -> String {
                 .to_owned(),
         );
     } else {
-        // Common symbols: each unit has them, the linker makes one.
+        // Common symbols: each unit has them, and the linker merges them.
         lines.push("unsigned common_word;\nunsigned common_words[8];".to_owned());
     }
     for (number, function) in functions.iter().enumerate() {
@@ -272,7 +273,7 @@ fn header(random: &mut Random, functions: &[Function], cxx: bool) -> String {
             _ => lines.push(format!("unsigned f{number}{SIGNATURE};")),
         }
     }
-    // From the last on: a function calls those with higher numbers.
+    // In reverse order, since a function calls those with higher numbers.
     for (number, function) in functions.iter().enumerate().rev() {
         let body = &function.body;
         let before = match function.kind {
@@ -305,7 +306,7 @@ fn header(random: &mut Random, functions: &[Function], cxx: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Definitions of the functions and variables of one unit.
+/// The definitions of functions and variables of one unit.
 fn text(random: &mut Random, unit: usize, place: Place, functions: &[Function], cxx: bool) -> String {
     let mut lines = vec!["#include \"all.h\"".to_owned()];
     if unit == 0 {
@@ -313,7 +314,7 @@ fn text(random: &mut Random, unit: usize, place: Place, functions: &[Function], 
         lines.push(format!("unsigned shared_words[16] = {{ 1, 2, 3 }};\n{local} unsigned local_word = 7;"));
     }
     if random.one_in(2) && place != Place::Opened {
-        // The order of constructors of different units is the linker's: each does what commutes.
+        // The linker determines the order of constructors of different units, so their effects commute.
         lines.push(format!(
             "__attribute__((constructor)) static void start{unit}(void) {{ common_words[{}] += {}; }}\n\
              __attribute__((destructor)) static void end{unit}(void) {{ common_word += {unit}; }}",
@@ -324,7 +325,7 @@ fn text(random: &mut Random, unit: usize, place: Place, functions: &[Function], 
     for (number, function) in functions.iter().enumerate().rev() {
         let body = &function.body;
         if function.unit != unit {
-            // Overridden by the unit that has it.
+            // Overridden by the unit that defines it.
             if function.kind == Kind::Weak && unit == 0 {
                 lines
                     .push(format!("__attribute__((weak)) unsigned f{number}{SIGNATURE} {{ return a - b; }}"));
@@ -389,7 +390,7 @@ fn operand(random: &mut Random) -> String {
     }
 }
 
-/// The statements of a function of two numbers. One that stands `alone` sees nothing of other units.
+/// The statements of a function with two parameters. With `alone`, it uses nothing of other units.
 fn body(random: &mut Random, callable: &[usize], functions: &[Function], alone: bool) -> String {
     let mut text = format!("unsigned r = {}, w[8] = {{ a, b, {} }};", random.below(100), random.below(100));
     for _ in 0..1 + random.below(4) {

@@ -1,8 +1,8 @@
-//! `cargo xtask real`: programs that people have, with their own tests.
+//! `cargo xtask real`: real programs with their own tests.
 //!
-//! Debian's source packages in `xtask/real/packages.toml` are built by clang and by `relapse cc`; their
-//! tests run plain and recorded and must end the same; every recorded process must replay exactly. What comes
-//! of it is a table in `docs/benchmarks.md`.
+//! Debian's source packages in `xtask/real/packages.toml` are built by clang and by `relapse cc`; their tests
+//! run plain and recorded with the same results; every recorded process must replay exactly. The results are
+//! a table in `docs/benchmarks.md`.
 
 mod package;
 mod result;

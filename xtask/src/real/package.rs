@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::shell::{self, Result};
 
-/// How long a test may take under the recorder, and its replay, unless the package says otherwise.
+/// The default time limit of a recorded test, and of its replay.
 const LIMIT: u64 = 300;
 
-/// A Debian source package, and how it is built and tested.
+/// A Debian source package, with its build and test commands.
 #[derive(Clone, Debug)]
 pub struct Package {
     pub name: String,
@@ -17,36 +17,36 @@ pub struct Package {
     pub source: String,
     /// Packages that the build or the test needs.
     pub needs: Vec<String>,
-    /// Whether Debian's patches are applied. Without them nothing has to be generated anew.
+    /// Whether Debian's patches are applied. Without them no generated file is out of date.
     pub patched: bool,
     /// Options for `CFLAGS` besides `-O2 -g`.
     pub flags: String,
     pub configure: String,
     pub build: String,
     pub test: String,
-    /// What of its tests that is.
+    /// Which part of its tests is run.
     pub scope: String,
-    /// How results of tests are found in what the test prints.
+    /// How test results are extracted from the output.
     pub verdicts: Verdicts,
-    /// For the recorded test, and again for its replay.
+    /// The time limit of the recorded test, and of its replay.
     pub limit: Duration,
-    /// As whom its processes run, if they give up the rights of root.
+    /// The user of its processes, if they drop root privileges.
     pub user: Option<u32>,
 }
 
-/// What of a test's output must be the same with and without recording.
+/// The part of a test's output that must be the same with and without recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdicts {
-    /// Lines that tell how one test ended, in the forms of automake and TAP.
+    /// Lines with the result of one test, in the formats of automake and TAP.
     Lines,
-    /// All of it.
+    /// The whole output.
     Output,
-    /// Nothing but the exit status.
+    /// Only the exit status.
     Status,
 }
 
 impl Verdicts {
-    /// What is compared. Tests that run in parallel end in any order.
+    /// The lines to compare, sorted: tests that run in parallel end in any order.
     pub fn of(self, output: &str) -> Vec<String> {
         const ENDS: [&str; 12] = [
             "PASS: ", "FAIL: ", "SKIP: ", "XFAIL: ", "XPASS: ", "ERROR: ", "PASS ", "FAIL ", "ok ",
@@ -67,7 +67,7 @@ impl Verdicts {
 }
 
 impl Package {
-    /// All, in the order of the file.
+    /// All packages, in the order of the file.
     pub fn all() -> Result<Vec<Package>> {
         let file = shell::root().join("xtask/real/packages.toml");
         let text = fs::read_to_string(&file)
@@ -78,7 +78,7 @@ impl Package {
         listed.filter_map(toml::Value::as_table).map(Package::read).collect()
     }
 
-    /// Those of these names; all, if there are none.
+    /// The packages with these names; all if no names are given.
     pub fn select(all: Vec<Package>, names: &[&str]) -> Result<Vec<Package>> {
         let known: BTreeSet<String> = all.iter().map(|package| package.name.clone()).collect();
         if let Some(wrong) = names.iter().find(|name| !known.contains(**name)) {

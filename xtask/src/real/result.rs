@@ -1,4 +1,4 @@
-//! What came of a package, kept as `result.json` beside its trees.
+//! The result of a package, stored as `result.json` next to its trees.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::shell::{self, Result};
 
-/// Why something is not as it should be, and for how many processes.
+/// A reason for a failure, and the number of affected processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     pub text: String,
@@ -21,7 +21,7 @@ impl Reason {
     }
 }
 
-/// Calls to functions of which nothing is known, of all calls out of recorded code.
+/// Calls to unknown functions, as a share of all calls out of recorded code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     pub opaque: u64,
@@ -29,7 +29,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Reads the sentence in which `relapse record` tells it.
+    /// Parses the sentence that `relapse record` prints.
     pub fn read(line: &str) -> Option<Share> {
         let (_, rest) = line.split_once("% of the calls out of recorded code (")?;
         let (opaque, rest) = rest.split_once(" of ")?;
@@ -57,7 +57,8 @@ pub struct Tested {
 }
 
 impl Tested {
-    /// Takes what `relapse replay --json` says. Processes that are not exact are grouped by what it says of them.
+    /// Takes the figures of `relapse replay --json`. Processes that are not exact are grouped by the reported
+    /// reason.
     pub fn read_replay(&mut self, answer: &Value) {
         self.instructions = answer["instructions"].as_f64().unwrap_or(0.0);
         let mut failed: BTreeMap<String, u64> = BTreeMap::new();
@@ -85,13 +86,13 @@ impl Tested {
         self.reasons.extend(failed);
     }
 
-    /// Same verdicts, and every process is exact.
+    /// Whether the verdicts are the same and every process is exact.
     pub fn good(&self) -> bool {
         self.same && self.processes > 0 && self.exact == self.processes && self.reasons.is_empty()
     }
 }
 
-/// Figures, or the reason why there are none; and with which commit.
+/// The figures, or the reason why there are none; and the commit that was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     pub commit: String,
@@ -120,7 +121,7 @@ impl Kept {
         shell::write(file, format!("{value:#}\n"))
     }
 
-    /// `None`: it was never run, or by an older version of this chore.
+    /// `None` if it was never run, or by an older version of this task.
     pub fn read(file: &Path) -> Option<Kept> {
         let value: Value = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
         let commit = value["commit"].as_str()?.to_owned();

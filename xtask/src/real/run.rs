@@ -39,20 +39,20 @@ impl Tree {
     }
 }
 
-/// How a line of shell ended.
+/// The result of a shell command line.
 struct Ended {
     code: i32,
     took: Duration,
     output: String,
 }
 
-/// For configuring, and again for building. Configure scripts compile hundreds of files.
+/// The time limit of configuring, and of building. Configure scripts compile hundreds of files.
 const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 
-/// What `timeout` exits with.
+/// The exit code of `timeout`.
 const TIMED_OUT: i32 = 124;
 
-/// A package and the folder that belongs to it.
+/// A package and its directory.
 pub struct Bench<'a> {
     pub tools: &'a Tools,
     pub archive: &'a Archive,
@@ -114,7 +114,7 @@ impl Bench<'_> {
         )));
     }
 
-    /// What the recorder said: the share of opaque calls, and what went wrong.
+    /// Reads the recorder's messages: the share of opaque calls, and errors.
     fn read_complaints(&self, tested: &mut Tested) {
         let text = fs::read_to_string(self.home.join("recorder.log")).unwrap_or_default();
         for line in text.lines() {
@@ -149,7 +149,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Unpacks, configures and builds, unless that was done with the same compiler and words.
+    /// Unpacks, configures and builds, unless that was done with the same compiler and commands.
     fn build(&self, tree: Tree) -> Result<()> {
         let dir = self.home.join(tree.name());
         let stamp = self.stamp(tree)?;
@@ -169,7 +169,7 @@ impl Bench<'_> {
         shell::write(&stamp_file, stamp)
     }
 
-    /// Text that changes when the tree has to be built anew.
+    /// A text that changes if the tree must be rebuilt.
     fn stamp(&self, tree: Tree) -> Result<String> {
         let compiler = tree.compiler(self.tools);
         let changed = fs::metadata(compiler)
@@ -191,8 +191,8 @@ impl Bench<'_> {
         self.home.join(format!("{}-{what}.log", tree.name()))
     }
 
-    /// Runs a line of shell in a tree. What it prints goes to a file: a daemon that stays
-    /// behind would keep a pipe open.
+    /// Runs a shell command line in a tree. Its output goes to a file: a daemon that stays alive would keep a
+    /// pipe open.
     fn line(
         &self,
         tree: Tree,
@@ -206,7 +206,7 @@ impl Bench<'_> {
             fs::File::create(path).map_err(|error| format!("failed to write {}: {error}", path.display()))
         };
         let mut command = Command::new("timeout");
-        // A group of its own, all of which is ended in time.
+        // `timeout` runs it in a separate process group and ends the whole group.
         command.args(["-k", "10", &limit.as_secs().to_string()]);
         if let Some(recording) = recording {
             command.arg(&self.tools.relapse).args(["record", "--force", "-o"]).arg(recording).arg("--");
@@ -243,7 +243,7 @@ impl Bench<'_> {
     }
 }
 
-/// How many bytes the files in a folder have; one with several names counts once.
+/// The total size of the files in a directory; a file with several hard links counts once.
 fn size(dir: &Path) -> u64 {
     let mut seen = HashSet::new();
     let mut dirs = vec![dir.to_owned()];

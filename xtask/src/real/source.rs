@@ -1,4 +1,4 @@
-//! Sources of Debian packages, without a change to the machine's own list of repositories.
+//! Sources of Debian packages, without changing the machine's list of repositories.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use super::package::Package;
 use crate::shell::{self, Result};
 use crate::tools::LONG;
 
-/// One release, whose sources do not change any more.
+/// A fixed release, whose sources no longer change.
 const RELEASE: &str = "bookworm";
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// The sources of the repository from which the machine has its packages.
+/// The source repository of the machine's package archive.
 fn repository() -> Result<String> {
     let mut list = Command::new("apt-get");
     list.args(["indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"]);
@@ -25,14 +25,14 @@ fn repository() -> Result<String> {
     }
 }
 
-/// Lists of packages and the downloaded archives.
+/// Package lists and downloaded archives.
 #[derive(Debug)]
 pub struct Archive {
     home: PathBuf,
 }
 
 impl Archive {
-    /// Reads the lists of packages, once.
+    /// Reads the package lists, once.
     pub fn open(home: PathBuf) -> Result<Archive> {
         let archive = Archive { home };
         for part in ["lists/partial", "cache/archives/partial", "files"] {
@@ -67,7 +67,7 @@ impl Archive {
         Err(format!("apt-get {}: {}", words.join(" "), outcome.complaint()))
     }
 
-    /// Unpacks the package into a new folder.
+    /// Unpacks the package into a new directory.
     pub fn unpack(&self, package: &Package, to: &Path) -> Result<()> {
         let found = match self.description(&package.source) {
             Some(found) => found,

@@ -16,7 +16,7 @@ pub fn commit() -> String {
     publish::commit()
 }
 
-/// One line of the table.
+/// One row of the table.
 pub fn row(package: &Package, kept: &Kept) -> String {
     let tested = match &kept.outcome {
         Ok(tested) => tested,
@@ -47,7 +47,7 @@ fn megabytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / 1e6)
 }
 
-/// Writes the section: from the results that are kept here, and as it was for other packages.
+/// Writes the section: from the stored results, and unchanged for other packages.
 pub fn publish(packages: &[Package], home: &Path) -> Result<()> {
     let file = shell::root().join("docs/benchmarks.md");
     let text =
@@ -66,7 +66,7 @@ pub fn publish(packages: &[Package], home: &Path) -> Result<()> {
     shell::write(&file, with_section(&text, &section(&entries)))
 }
 
-/// What the section says of a package.
+/// The part of the section about one package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     row: String,
@@ -87,7 +87,7 @@ impl Entry {
         Entry { row: row(package, kept), good, failures }
     }
 
-    /// Read from the section as it is.
+    /// Reads it from the existing section.
     fn written(name: &str, text: &str) -> Option<Entry> {
         let (_, section) = text.split_once(HEADING)?;
         let section = section.split_once("\n## ").map_or(section, |(section, _)| section);
@@ -132,14 +132,14 @@ fn section(entries: &[(&Package, Entry)]) -> String {
     text
 }
 
-/// One line without paths of this machine.
+/// The first line of a text, without paths of this machine.
 fn short(text: &str) -> String {
     let root = shell::target().display().to_string();
     let line = text.lines().next().unwrap_or_default().replace(&root, "target");
     line.chars().take(200).collect()
 }
 
-/// The document with the section put in the place of the old one, or at the end.
+/// The document with the section replaced, or appended.
 fn with_section(text: &str, section: &str) -> String {
     let Some(begin) = text.find(HEADING) else {
         return format!("{}\n\n{section}", text.trim_end());

@@ -1,4 +1,4 @@
-//! Getting the sources and compiling them, once with each compiler.
+//! Fetches the sources and compiles them, once with each compiler.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use super::catalogue::{self, SUBJECTS, Subject};
 use crate::shell::{self, Result};
 use crate::tools::{LONG, Tools};
 
-/// With which compiler and options a subject is built.
+/// The compiler and options that a subject is built with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
     Recorded,
@@ -48,14 +48,13 @@ impl Flavour {
     }
 }
 
-/// The folder in which a subject is built.
+/// The directory in which a subject is built.
 pub fn home(subject: &Subject) -> PathBuf {
     shell::target().join("subjects").join(subject.name)
 }
 
-/// Where cargo keeps the sources of each subject's crate. Cargo gets them through a
-/// throw-away package that depends on exactly these versions, so the usual registry
-/// settings hold.
+/// The directory of each subject's sources in cargo's registry. Cargo downloads them through a temporary
+/// package that depends on exactly these versions, so the usual registry settings apply.
 pub fn fetch() -> Result<BTreeMap<&'static str, PathBuf>> {
     let dir = shell::target().join("subjects/fetch");
     let mut manifest = String::from(
@@ -94,8 +93,7 @@ pub fn fetch() -> Result<BTreeMap<&'static str, PathBuf>> {
     Ok(found)
 }
 
-/// Builds a subject; returns the executable. What was built by the same compiler
-/// before is not built again.
+/// Builds a subject; returns the executable. An existing build by the same compiler is reused.
 pub fn build(tools: &Tools, subject: &Subject, package: &Path, flavour: Flavour) -> Result<PathBuf> {
     let dir = home(subject).join(flavour.name());
     let program = dir.join(subject.name);
@@ -167,7 +165,7 @@ fn compile_all(compiler: &Path, flags: &[String], sources: &[PathBuf], dir: &Pat
     }
 }
 
-/// Text that changes whenever the compiler, the options or the list of sources do.
+/// A text that changes whenever the compiler, the options or the list of sources do.
 fn stamp(compiler: &Path, flags: &[String], sources: &[PathBuf]) -> Result<String> {
     let modified = |path: &Path| {
         let time = fs::metadata(path).and_then(|meta| meta.modified());
@@ -181,7 +179,7 @@ fn stamp(compiler: &Path, flags: &[String], sources: &[PathBuf]) -> Result<Strin
     Ok(text)
 }
 
-/// The files that the patterns of a subject mean.
+/// The files that match the patterns of a subject.
 fn sources(subject: &Subject, package: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for pattern in subject.sources {

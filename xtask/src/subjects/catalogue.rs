@@ -1,4 +1,4 @@
-//! The real programs: one description each. What can be said as data is data.
+//! The real programs, with one declarative description each.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::inputs;
 use crate::shell::{self, Result};
 
-/// How much work a subject is given.
+/// The size of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     /// A tenth of a second: for tests.
@@ -15,17 +15,17 @@ pub enum Size {
     Bench,
 }
 
-/// A real program and how it is built and put to work.
+/// A real program with its build and its workload.
 pub struct Subject {
     pub name: &'static str,
-    /// The crate that carries the sources, and its exact version.
+    /// The crate that contains the sources, and its exact version.
     pub package: &'static str,
     pub version: &'static str,
-    /// Sources in the crate; `folder/*.c` stands for all of a folder.
+    /// Sources in the crate; `folder/*.c` matches all of a directory.
     pub sources: &'static [&'static str],
-    /// Files that `*.c` does not mean.
+    /// Files excluded from `*.c`.
     pub except: &'static [&'static str],
-    /// Include folders in the crate.
+    /// Include directories in the crate.
     pub includes: &'static [&'static str],
     pub flags: &'static [&'static str],
     pub libraries: &'static [&'static str],
@@ -33,7 +33,7 @@ pub struct Subject {
     pub own: &'static [&'static str],
     /// Writes sources that the crate's own build would generate.
     pub generate: Option<fn(package: &Path, to: &Path) -> Result<()>>,
-    /// Writes the inputs into a folder and returns the program's arguments.
+    /// Writes the inputs to a directory and returns the program's arguments.
     pub workload: fn(size: Size, dir: &Path) -> Result<Vec<String>>,
 }
 
@@ -138,7 +138,7 @@ pub const SUBJECTS: &[Subject] = &[
             "modules/jq/modules/oniguruma/src/iso8859_1.c",
             "modules/jq/modules/oniguruma/src/onig_init.c",
         ],
-        // Included by others, or tests.
+        // Included by other files, or tests.
         except: &[
             "inject_errors.c",
             "regposix.c",
@@ -246,7 +246,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The folder of our own sources for a subject.
+/// The directory of our own sources for a subject.
 pub fn own_dir(name: &str) -> std::path::PathBuf {
     shell::root().join("xtask/subjects").join(name)
 }
@@ -257,8 +257,8 @@ fn copy_own(subject: &str, file: &str, dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What jq's makefile does with `sed` and a script: its library of jq functions as C
-/// strings, and its version.
+/// Reproduces what jq's makefile does with `sed` and a script: its library of jq functions as C strings, and
+/// its version.
 fn generate_jq(package: &Path, to: &Path) -> Result<()> {
     let from = package.join("modules/jq/src/builtin.jq");
     let text =

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// A small generator of pseudo-random numbers; its sequence never changes.
+/// A small pseudorandom number generator with a fixed sequence.
 struct Dice(u64);
 
 impl Dice {
@@ -17,8 +17,8 @@ impl Dice {
 const SYLLABLES: [&str; 16] =
     ["ba", "con", "di", "er", "fu", "gra", "he", "in", "ka", "lo", "men", "no", "per", "sti", "tu", "vel"];
 
-/// Text with sentences, numbers, repeated words and brackets: `length` bytes or a few
-/// more. Frequent words are frequent, as in real text.
+/// Text with sentences, numbers, repeated words and brackets: `length` bytes or a few more. Word frequencies
+/// are skewed, as in real text.
 pub fn prose(length: usize) -> String {
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let vocabulary: Vec<String> = (0..2000)

@@ -1,5 +1,5 @@
-//! `cargo xtask subjects`: real programs, built with `relapse cc` and with clang, put to
-//! real work, recorded and replayed.
+//! `cargo xtask subjects`: real programs, built with `relapse cc` and with clang, run on real workloads,
+//! recorded and replayed.
 
 mod build;
 mod catalogue;
@@ -18,7 +18,7 @@ use crate::shell::{self, Outcome, Result};
 use crate::suite::Count;
 use crate::tools::{Cores, Tools};
 
-/// No workload takes longer, recorded or replayed.
+/// The timeout of a workload, recorded or replayed.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// `cargo xtask subjects [--bench] [NAME…]`
@@ -33,7 +33,7 @@ pub fn command(args: &[&str]) -> Result<()> {
     if count.failed == 0 { Ok(()) } else { Err("some subjects failed".to_owned()) }
 }
 
-/// The subjects of these names; all, if there are none.
+/// The subjects with these names; all if no names are given.
 pub fn select(names: &[&str]) -> Result<Vec<&'static Subject>> {
     if let Some(wrong) = names.iter().find(|name| !SUBJECTS.iter().any(|subject| subject.name == **name)) {
         let known: Vec<&str> = SUBJECTS.iter().map(|subject| subject.name).collect();
@@ -42,12 +42,12 @@ pub fn select(names: &[&str]) -> Result<Vec<&'static Subject>> {
     Ok(SUBJECTS.iter().filter(|subject| names.is_empty() || names.contains(&subject.name)).collect())
 }
 
-/// Checks each subject: builds, same output, recorded and not, exact replay.
+/// Checks each subject: it builds, has the same output plain and recorded, and replays exactly.
 pub fn check(tools: &Tools, names: &[&str], size: Size) -> Result<Count> {
     let packages = fetch()?;
     let count = Mutex::new(Count::default());
     let todo = Mutex::new(select(names)?.into_iter());
-    // Most of it is compiling, and some subjects are one large file: two at a time.
+    // Two at a time: most of the time is compiling, and some subjects are one large file.
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -76,7 +76,7 @@ pub fn check(tools: &Tools, names: &[&str], size: Size) -> Result<Count> {
 }
 
 fn check_one(tools: &Tools, subject: &Subject, package: &Path, size: Size) -> Result<String> {
-    // What it says is compared, not how fast it is.
+    // Only the output is compared, not the speed.
     let plain = build(tools, subject, package, Flavour::PlainO0)?;
     let ours = build(tools, subject, package, Flavour::Recorded)?;
     let job = Job::prepare(subject, size)?;
@@ -126,7 +126,7 @@ fn same(expected: &Outcome, actual: &Outcome) -> Result<()> {
     Ok(())
 }
 
-/// A subject's workload, ready to be run any number of times.
+/// A subject's workload, which can be run any number of times.
 pub struct Job {
     dir: PathBuf,
     arguments: Vec<String>,
@@ -143,15 +143,15 @@ impl Job {
         Ok(Job { dir, arguments })
     }
 
-    /// Where a recording of this job may go; nothing is there.
+    /// The path for a recording of this job; nothing exists there.
     pub fn recording(&self) -> PathBuf {
         let path = self.dir.join("recording");
-        // If it cannot be removed, `relapse record` will say so.
+        // If it cannot be removed, `relapse record` reports it.
         let _ = std::fs::remove_dir_all(&path);
         path
     }
 
-    /// The folder in which the job runs.
+    /// The directory in which the job runs.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
