@@ -18,12 +18,11 @@ use std::sync::Mutex;
 use std::thread::{self, ThreadId};
 use std::time::Instant;
 
-/// Run a recording again and check that it goes the same way
+/// Replay a recording and check that the execution is the same
 ///
-/// Replays every thread of every process and compares with the checksums in the
-/// recording. Exit code 0: exact. 1: replay went another way; the place is named. 3: the
-/// recording is damaged or belongs to another build. 4: the recording is incomplete; what
-/// there is replays.
+/// Replays every thread of every process and compares with the checksums in the recording. Exit code 0:
+/// exact. 1: the replay diverged; the location is reported. 3: the recording is damaged or belongs to another
+/// build. 4: the recording is incomplete; the existing part replays.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -15,18 +15,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 use values::Unanswered;
 
-/// Find inputs near to the failing one that show where two versions disagree
+/// Find inputs near the failing one that show where two versions disagree
 ///
-/// OLD and NEW are recordings of the same failing test with both versions. For each
-/// branch of the new version, a solver looks for an input that the old version treats
-/// exactly like the failing one while the new version decides otherwise there; then the
-/// other way round, which finds what the new version lacks. Both programs are run with
-/// every input before it is reported, in the recorded environment and in a copy of its
-/// directory. Inputs on which both versions agree again come first: their branch is most
-/// likely where the error is.
+/// OLD and NEW are recordings of the same failing test with both versions. For each branch of the new
+/// version, a solver searches for an input that takes the failing input's path in the old version but another
+/// edge of that branch in the new one; then the same with the versions exchanged, which finds what the new
+/// version lacks. Both programs are run with every input before it is reported, in the recorded environment
+/// and in a copy of its directory. Inputs on which both versions agree again come first: their branch is the
+/// most likely location of the error.
 ///
-/// Before that, the lines are named where the values of the two recorded runs begin to
-/// differ on the way to their output: most errors are in values that no branch tests.
+/// Before that, the report lists the lines at which the two recorded runs first differ in a value that their
+/// output depends on: most errors are in values that no branch tests.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -48,38 +47,38 @@ pub struct AlternateArgs {
     /// Write the alternate inputs as files into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Seconds a solver gets for one question
+    /// Time limit of a solver query, in seconds
     #[arg(long, value_name = "S", default_value_t = 10)]
     timeout: u64,
-    /// Seconds for the whole command
+    /// Time limit of the whole command, in seconds
     #[arg(long, value_name = "S", default_value_t = 300)]
     budget: u64,
-    /// Seconds a program may run with an alternate input
+    /// Time limit of a program run with an alternate input, in seconds
     #[arg(long, value_name = "S", default_value_t = 10)]
     run_timeout: u64,
-    /// Whose branches are reported: a, the new version's; b, the old one's [default: a, then b
-    /// if nothing passes or a was cheap]
+    /// Version whose branches are reported: a, the new one; b, the old one [default: a, then b if nothing
+    /// passes or a was cheap]
     #[arg(long, value_enum)]
     direction: Option<Way>,
     /// Test values where the program does not: results for null and sign, variables for equality
     #[arg(long, num_args = 0..=1, value_enum, default_missing_value = "equal", value_name = "KIND")]
     predicates: Option<PredicateKind>,
-    /// Leave out decisions inside of library functions
+    /// Leave out decisions inside library functions
     #[arg(long)]
     no_libraries: bool,
-    /// Look for inputs even if both versions do the same on the recorded one
+    /// Search for inputs even if both versions behave the same on the recorded one
     #[arg(long)]
     anyway: bool,
-    /// Where the error is known to be: says how near each answer is
+    /// Known location of the error: reports how near each answer is
     #[arg(long, value_name = "FILE:LINE")]
     truth: Option<Spot>,
-    /// Only inputs whose name ends like this (a file's path, stdin, argv[1]); may be repeated
+    /// Only inputs whose name ends with this (a file's path, stdin, argv[1]); may be repeated
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
     /// Follow environment variables as well
     #[arg(long)]
     environment: bool,
-    /// Keep floating-point numbers as they were instead of following input into them
+    /// Use the recorded values of floating-point numbers instead of following input into them
     #[arg(long)]
     no_float: bool,
     /// Give up when the conditions have more parts than this
@@ -88,7 +87,7 @@ pub struct AlternateArgs {
     /// The process of each recording, counted from 0 [default: the first that decides by input]
     #[arg(long, value_name = "N")]
     process: Option<usize>,
-    /// The solver, with its arguments [default: cvc5, bitwuzla or z3, what is there]
+    /// The solver, with its arguments [default: cvc5, bitwuzla or z3, if installed]
     #[arg(long, value_name = "CMD")]
     solver: Option<String>,
     /// Answer in JSON (schema relapse.alternate/1)
@@ -110,7 +109,7 @@ enum Way {
 enum PredicateKind {
     /// Null, sign, equality
     Equal,
-    /// And which is less
+    /// Also less and greater
     Ordered,
 }
 

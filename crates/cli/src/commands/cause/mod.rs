@@ -19,17 +19,17 @@ use views::told::{Entry, Extent, Told};
 
 /// Find which of the differences between two versions made a test fail
 ///
-/// Takes four recordings: of a test that fails now and of a similar one that passes, each
-/// with the old and the new version. Differences that the passing test has as well were
-/// meant; of the others, those count that also tell the failing run from the passing one.
-/// If none does, something is not done any more: then what only the old version did on the
-/// failing test is shown.
+/// Takes four recordings: of a test that fails now and of a similar one that passes, each with the old and
+/// the new version. Differences that also occur with the passing test were intended; of the others, those
+/// count that also distinguish the failing run from the passing one. If there are none, the new version no
+/// longer does something: then the differences that only the old version's run of the failing test has are
+/// shown.
 ///
-/// First come the lines that set the failing run of the new version apart from the other three: those that are
-/// changed, and those that the failure depends on. Suspects come in this
-/// order: those on such lines; those on lines that the failure depends on, by a slice of the failing run;
-/// of them those on lines that only one of the versions has, in the order of time; then by how few
-/// dependences lie between line and failure. What depends on addresses or clocks is no suspect.
+/// First come the lines that distinguish the failing run of the new version from the other three: those that
+/// were changed, and those that the failure depends on. Suspects are ordered as follows: those on such lines;
+/// those on lines that the failure depends on, by a slice of the failing run; of them those on lines that
+/// only one of the versions has, in the order of time; then by the number of dependences between line and
+/// failure. Differences that depend on addresses or clocks are not suspects.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -49,10 +49,10 @@ pub struct CauseArgs {
     old_passing: PathBuf,
     /// The passing test with the new version
     new_passing: PathBuf,
-    /// Pass over differences in function:NAME, file:NAME, variable:NAME or thread:NUMBER; may be repeated
+    /// Ignore differences in function:NAME, file:NAME, variable:NAME or thread:NUMBER; may be repeated
     #[arg(long, value_name = "WHAT")]
     ignore: Vec<Which>,
-    /// So many suspects are shown
+    /// Number of suspects to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
     /// Show everything

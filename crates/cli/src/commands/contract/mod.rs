@@ -32,10 +32,10 @@ pub enum ContractCommand {
 
 /// Check change contracts on recordings of both versions
 ///
-/// A change contract says what a change of a function is meant to change; everything else must
-/// stay. It stands in comments (//@ or /*@ ... @*/) before the function in the new version, or in
-/// a file. Both versions are built with recording and run the tests; calls that begin in equal
-/// states are compared. docs/contracts.md has the language.
+/// A change contract describes the intended effect of a change of a function; everything else must stay. It
+/// is written in comments (//@ or /*@ ... @*/) before the function in the new version, or in a file. Both
+/// versions are built with recording and run the tests; calls that begin in equal states are compared.
+/// docs/contracts.md describes the language.
 ///
 /// Without a contract, --unchanged names functions whose behaviour may not change at all: a check
 /// for refactorings.
@@ -62,7 +62,7 @@ pub struct CheckArgs {
     /// The version before the change: a git revision or a directory
     #[arg(long, value_name = "VERSION")]
     good: String,
-    /// The version after it; `.` is the working tree as it is
+    /// The version after it; `.` is the working tree
     #[arg(long, value_name = "VERSION")]
     bad: String,
     /// How to build a version; CC and CXX are set to the compilers that record
@@ -80,7 +80,7 @@ pub struct CheckArgs {
     /// Functions that may not change, or all of the program if none is named
     #[arg(long, value_name = "FUNCTION", num_args = 0..)]
     unchanged: Option<Vec<String>>,
-    /// So many calls of each function are looked at in a run
+    /// Maximum number of calls of each function that are compared in a run
     #[arg(long, value_name = "N", default_value_t = 2000)]
     calls: u64,
     /// Memory for the states of calls, in MiB

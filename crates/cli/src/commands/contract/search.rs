@@ -22,13 +22,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Search an input with which a contract is violated
+/// Search for an input that violates a contract
 ///
-/// Begins with the inputs of the tests. One worker mutates them; another follows them symbolically
-/// through both versions and asks a solver for inputs that come to the changes. Inputs that are found
-/// are recorded with both versions, and the calls in the recordings are judged as by `contract check`.
+/// Starts with the inputs of the tests. One worker mutates them; another follows them symbolically through
+/// both versions and uses a solver to find inputs that reach the changes. New inputs are recorded with both
+/// versions, and the calls in the recordings are judged as by `contract check`.
 ///
-/// That nothing is found proves nothing.
+/// If nothing is found, this proves nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -47,13 +47,13 @@ pub struct SearchArgs {
     /// The version before the change: a git revision or a directory
     #[arg(long, value_name = "VERSION")]
     good: String,
-    /// The version after it; `.` is the working tree as it is
+    /// The version after it; `.` is the working tree
     #[arg(long, value_name = "VERSION")]
     bad: String,
     /// How to build a version; CC and CXX are set
     #[arg(long, value_name = "CMD")]
     build: String,
-    /// A test to begin with, run where the build ran; may be given several times
+    /// An initial test, run where the build ran; may be given several times
     #[arg(long, value_name = "CMD", required_unless_present = "suite")]
     test: Vec<String>,
     /// Tests, one command a line; lines that begin with # are comments
@@ -65,17 +65,16 @@ pub struct SearchArgs {
     /// Functions that may not change, or all of the program if none is named
     #[arg(long, value_name = "FUNCTION", num_args = 0..)]
     unchanged: Option<Vec<String>>,
-    /// The time for looking for inputs once both versions are built, such as 90s, 2m or 1h
+    /// Time limit of the search once both versions are built, such as 90s, 2m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
     budget: Duration,
-    /// Seconds after which a test hangs
+    /// Timeout of a test, in seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
-    /// The SMT solver to ask, with arguments if it needs any [default: cvc5, bitwuzla, z3, those
-    /// that are there]
+    /// The SMT solver, with its arguments [default: cvc5, bitwuzla, z3, those that are installed]
     #[arg(long, value_name = "CMD")]
     solver: Option<String>,
-    /// Another number gives other random mutations
+    /// Seed of the random mutations
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Write the answer as JSON (`relapse.contract-search/1`); `-` is standard output

@@ -20,13 +20,12 @@ use views::page::{Room, page};
 use views::told::Extent;
 use views::trace::Trace;
 
-/// Show what differs between two runs, of one program or of two versions of it
+/// Show the differences between two runs, of one program or of two versions of it
 ///
-/// OLD and NEW are recordings. Their runs are compared event by event: calls, returns,
-/// fields and variables read and written, allocations. Addresses never count, nor does what is
-/// made of them, of the time, of process numbers or of randomness: two runs of one program on
-/// one input say the same. What only stands elsewhere is recognised as moved, through the views
-/// of functions and objects that it belongs to.
+/// OLD and NEW are recordings. Their runs are compared event by event: calls, returns, fields and variables
+/// read and written, allocations. Addresses are never compared, nor are values computed from them, from the
+/// time, from process numbers or from randomness: two runs of one program on one input are equal. Events that
+/// only moved are recognised, through the views of functions and objects that they belong to.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -51,19 +50,19 @@ pub struct DiffArgs {
     /// Only the earliest difference that matters
     #[arg(long)]
     first: bool,
-    /// From the end of the run backwards: the last difference comes first
+    /// In reverse order: the last difference comes first
     #[arg(long, conflicts_with = "first")]
     last: bool,
-    /// Pass over differences in function:NAME, file:NAME, variable:NAME or thread:NUMBER; may be repeated
+    /// Ignore differences in function:NAME, file:NAME, variable:NAME or thread:NUMBER; may be repeated
     #[arg(long, value_name = "WHAT")]
     ignore: Vec<Which>,
     /// Only differences in function:NAME, file:NAME, variable:NAME or thread:NUMBER; may be repeated
     #[arg(long, value_name = "WHAT")]
     only: Vec<Which>,
-    /// So many sequences of differences are shown
+    /// Number of sequences of differences to show
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// Show everything, also what depends on addresses, time or randomness
+    /// Show everything, including differences that depend on addresses, time or randomness
     #[arg(long, conflicts_with = "limit")]
     all: bool,
     #[command(flatten)]
@@ -81,7 +80,7 @@ pub struct DiffArgs {
 /// How runs are read and compared.
 #[derive(Debug, Args)]
 pub struct HowArgs {
-    /// How many events around a place are looked at
+    /// Number of events around a position that are compared
     #[arg(long, value_name = "N", default_value_t = 32)]
     window: usize,
     /// Functions of different names never correspond
@@ -101,8 +100,8 @@ pub struct HowArgs {
 /// What was meant to differ.
 #[derive(Debug, Args)]
 pub struct MeantArgs {
-    /// Pass over calls that differ as the contracts in this file say, or those in comments of NEW's
-    /// sources (docs/contracts.md)
+    /// Ignore calls that differ as the contracts in this file describe, or those in comments of NEW's sources
+    /// (docs/contracts.md)
     #[arg(long, value_name = "FILE")]
     contracts: Option<PathBuf>,
     /// The same with the contracts in comments only

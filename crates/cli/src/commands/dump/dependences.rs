@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// Show which lines of a recorded program may depend on which, in any run
 ///
-/// Functions that are not recorded may write to whatever they are given.
+/// Functions that are not recorded may write to all memory that is passed to them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

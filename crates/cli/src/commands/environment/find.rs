@@ -16,10 +16,9 @@ use std::time::Duration;
 
 /// Find what makes a command fail here that passed where it was recorded
 ///
-/// Runs the command here many times, each time with some things as they were recorded (files,
-/// variables, limits, addresses, the time), until the few are known that make it pass. What is
-/// reported was shown by runs with only that changed. The command must be repeatable; its output
-/// is not shown.
+/// Runs the command here many times, each time with some resources as they were recorded (files, variables,
+/// limits, addresses, the time), until the few that make it pass are known. Every reported difference was
+/// confirmed by runs with only that changed. The command must be repeatable; its output is not shown.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -36,10 +35,10 @@ Exit codes:
 pub struct FindArgs {
     /// The recording, made where the command passes
     dir: PathBuf,
-    /// What a run is judged by [default: by its output only if its exit code is the recorded one]
+    /// The criterion for a run [default: exit; output if its exit code here is the recorded one]
     #[arg(long, value_enum, value_name = "BY")]
     judge: Option<By>,
-    /// A run that takes longer has failed, in seconds [default: ten times the recorded run, at least 10]
+    /// Timeout of a run, in seconds; then it has failed [default: ten times the recorded run, at least 10]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
     /// Answer in JSON (schema relapse.environment-find/1)

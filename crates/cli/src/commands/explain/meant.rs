@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// What was meant to change.
 #[derive(Debug, Args)]
 pub struct MeantArgs {
-    /// Suspect changes last that lie in functions which changed as the contracts in this file say, or
+    /// Suspect changes last that are in functions which changed as the contracts in this file describe, or
     /// those in comments of the bad version's sources (docs/contracts.md)
     #[arg(long, value_name = "FILE")]
     contracts: Option<PathBuf>,

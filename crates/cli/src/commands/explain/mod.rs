@@ -24,15 +24,14 @@ use trials::{Oracle, Rule, Sink, TrialLimits};
 
 /// Find the changes that broke a test, and show how
 ///
-/// Takes the version in which the test passes, the one in which it fails, and the
-/// commands to build and to test. Commits between them are bisected first. Then the
-/// failing run is recorded and followed back from what went wrong; changes on that way are
-/// undone and the test run again, until those are known that are needed (undone, the test
-/// passes), sufficient (put into good, it fails in the same way) and give a sane program.
-/// Your files, index and branches are not touched.
+/// Takes the version in which the test passes, the one in which it fails, and the commands to build and to
+/// test. Commits between them are bisected first. Then the failing run is recorded and traced back from the
+/// failure; changes that it depends on are undone and the test is run again, until those are known that are
+/// needed (undone, the test passes), sufficient (put into good, it fails in the same way) and give a sane
+/// program. Your files, index and branches are not touched.
 ///
-/// What is not said is read from relapse.toml, here or in a directory above; --save writes it.
-/// During a `git bisect` the versions default to its marks.
+/// Missing options are read from relapse.toml, here or in a directory above; --save writes it. During a `git
+/// bisect` the versions default to its marks.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -60,24 +59,23 @@ pub struct ExplainArgs {
     /// Write it as JSON (`relapse.explain/2`), which `relapse show` reads; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Directory for builds, recordings and remembered outcomes [default: one for this
-    /// project in the user's cache directory]
+    /// Directory for builds, recordings and stored outcomes [default: one for this project in the user's
+    /// cache directory]
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
     /// Keep the built trees in the work directory
     #[arg(long)]
     keep: bool,
-    /// The time that all of it may take, such as 90s, 2m or 1h: then the best answer so far
+    /// Time limit, such as 90s, 2m or 1h: then the best answer so far is reported
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
-    /// Undo nothing: what failed, the ranking of the changes and the chain of values only
+    /// Undo nothing: report only the failure, the ranking of the changes and the chain of values
     #[arg(long)]
     no_trials: bool,
-    /// End the search after so many trials, with what was found until then
+    /// End the search after this number of trials, with the best answer so far
     #[arg(long, value_name = "N")]
     most_trials: Option<u64>,
-    /// The SMT solver to ask, with arguments if it needs any [default: cvc5, bitwuzla, z3, those
-    /// that are there]
+    /// The SMT solver, with its arguments [default: cvc5, bitwuzla, z3, those that are installed]
     #[arg(long, value_name = "CMD")]
     solver: Option<String>,
     /// Standard input of the test

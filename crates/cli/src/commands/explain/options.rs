@@ -19,7 +19,7 @@ pub struct Options {
     #[arg(long, value_name = "VERSION")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub good: Option<String>,
-    /// The version in which it fails; `.` is the working tree as it is
+    /// The version in which it fails; `.` is the working tree
     #[arg(long, value_name = "VERSION")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bad: Option<String>,
@@ -39,12 +39,12 @@ pub struct Options {
     #[arg(long, value_name = "CMD")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
-    /// Files that belong to the test (`*` stands for anything), besides those in directories such
-    /// as `tests` and those that the test names: taken from bad for every version
+    /// Files that belong to the test (`*` matches anything), besides those in directories such as `tests` and
+    /// those that the test names: taken from bad for every version
     #[arg(long, value_name = "GLOB")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub test_files: Vec<String>,
-    /// What tells good from bad [default: output]
+    /// The criterion that distinguishes good from bad [default: output]
     #[arg(long, value_enum, value_name = "ORACLE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oracle: Option<OracleKind>,
@@ -60,15 +60,15 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "METHOD")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<Method>,
-    /// Builds and tests side by side [default: one for each core]
+    /// Number of parallel builds and tests [default: one for each core]
     #[arg(short, long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<usize>,
-    /// Seconds after which a test hangs [default: 10 times what good took, at least 5]
+    /// Timeout of a test, in seconds [default: 10 times what good took, at least 5]
     #[arg(long, value_name = "SECONDS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<f64>,
-    /// Memory a test may use
+    /// Memory limit of a test
     #[arg(long, value_name = "MIB")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
@@ -83,7 +83,7 @@ pub struct Options {
 pub enum OracleKind {
     /// Exit status and standard output as in the good version
     Output,
-    /// As for `git bisect run`: 0 is good, 125 cannot tell, everything else is bad
+    /// As for `git bisect run`: 0 is good, 125 is unresolved, everything else is bad
     Exit,
     /// Processor time: a test that takes much longer than in the good version fails
     Slower,

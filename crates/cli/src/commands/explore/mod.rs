@@ -27,15 +27,14 @@ use symbolic::Input;
 
 /// Show what a program computes, and on which inputs
 ///
-/// Runs the program with the input of a test, follows the input symbolically, and asks a solver for
-/// inputs that take other ways as far as its outputs (standard output, files, exit status) depend on
-/// them. What comes out is one input for each group of paths that compute the outputs by the same
-/// expressions, with the condition under which that is so. Inputs are as long as the test's.
-/// Inputs that make the program fault are looked for as well, also behind branches that no output
-/// depends on: accesses out of bounds, divisions by zero, signals.
+/// Runs the program with the input of a test, follows the input symbolically, and uses a solver to find
+/// inputs that take other paths as far as its outputs (standard output, files, exit status) depend on them.
+/// The result is one input for each group of paths that compute the outputs by the same expressions, with the
+/// condition of the group. Inputs have the length of the test's. Inputs that make the program fault are
+/// searched for as well, including those after branches that no output depends on: accesses out of bounds,
+/// divisions by zero, signals.
 ///
-/// What was explored of a built program is kept in the work directory. The same command goes on with
-/// it.
+/// The results for a built program are stored in the work directory. The same command continues with them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -51,13 +50,13 @@ Exit codes (beside those of `relapse --help`):
   12   clang is not installed
   130  interrupted before anything was known")]
 pub struct ExploreArgs {
-    /// A recording of the program with the input to begin with
+    /// A recording of the program with the initial input
     #[arg(value_name = "RECORDING", conflicts_with_all = ["build", "test"])]
     recording: Option<PathBuf>,
     /// How to build the program; CC and CXX are set
     #[arg(long, value_name = "CMD", required_unless_present = "recording")]
     build: Option<String>,
-    /// A test that runs the program with the input to begin with, run where the build ran
+    /// A test that runs the program with the initial input, run where the build ran
     #[arg(long, value_name = "CMD", required_unless_present = "recording")]
     test: Option<String>,
     /// Standard input of the test
@@ -75,18 +74,17 @@ pub struct ExploreArgs {
     /// Write the faults as SARIF, for code scanning services
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
-    /// The time for exploring, once the program is built, such as 90s, 2m or 1h
+    /// Time limit of the exploration, once the program is built, such as 90s, 2m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
     budget: Duration,
     /// Directory for the build and the recordings [default: one for this project in the user's
     /// cache directory]
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
-    /// Runs side by side [default: one for each core]
+    /// Number of parallel runs [default: one for each core]
     #[arg(short, long, value_name = "N")]
     jobs: Option<usize>,
-    /// The SMT solver to ask, with arguments if it needs any [default: cvc5, bitwuzla, z3, those
-    /// that are there]
+    /// The SMT solver, with its arguments [default: cvc5, bitwuzla, z3, those that are installed]
     #[arg(long, value_name = "CMD")]
     solver: Option<String>,
     /// Say nothing on standard error unless something goes wrong

@@ -28,15 +28,14 @@ use trials::TrialLimits;
 
 /// Find inputs on which two versions behave differently
 ///
-/// Builds both versions and begins with the tests there are: those that tell the versions apart
-/// already come first. Then the programs that the tests run are given other input. One worker
-/// mutates inputs and runs both versions; another follows the input symbolically through both, and
-/// asks a solver for inputs that come to the changes and make outputs differ. Every input that is
-/// reported was run twice by both versions, built as usual, and standard output, written files or
-/// exit status differed. Your files are not touched.
+/// Builds both versions and starts with the given tests: those that already distinguish the versions come
+/// first. Then the programs that the tests run are given other input. One worker mutates inputs and runs both
+/// versions; another follows the input symbolically through both, and uses a solver to find inputs that reach
+/// the changes and make outputs differ. Every reported input was run twice by both versions, built without
+/// instrumentation, and standard output, written files or exit status differed. Your files are not touched.
 ///
-/// If nothing is found, that is said with what was tried. It does not mean that the versions are
-/// equivalent, unless it is said that all ways were followed.
+/// If nothing is found, the report lists what was tried. It does not mean that the versions are equivalent,
+/// unless the report states that all paths were followed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -62,7 +61,7 @@ pub struct ExposeArgs {
     /// How to build a version; CC and CXX are set
     #[arg(long, value_name = "CMD")]
     build: String,
-    /// A test to begin with, run where the build ran; may be given several times
+    /// An initial test, run where the build ran; may be given several times
     #[arg(long, value_name = "CMD")]
     test: Vec<String>,
     /// Tests, one command a line; lines that begin with # are comments
@@ -77,15 +76,15 @@ pub struct ExposeArgs {
     /// Standard input of the tests given by --test
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
-    /// Leave out inputs on which the versions differ only as the contracts in this file say, or those in
+    /// Leave out inputs on which the versions differ only as the contracts in this file describe, or those in
     /// comments of the bad version's sources (docs/contracts.md)
     #[arg(long, value_name = "FILE")]
     contracts: Option<PathBuf>,
     /// The same with the contracts in comments only
     #[arg(long)]
     intended: bool,
-    /// Write each exposing input as a test into this directory: its files, what good puts out, and a
-    /// shell script
+    /// Write each exposing input as a test into this directory: its files, the output of good, and a shell
+    /// script
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
     /// Write the report as a page for browsers
@@ -97,7 +96,7 @@ pub struct ExposeArgs {
     /// Write it as SARIF, for code scanning services: a result for each change
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
-    /// The time for looking for inputs once both versions are built, such as 90s, 2m or 1h
+    /// Time limit of the search once both versions are built, such as 90s, 2m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
     budget: Duration,
     /// Directory for builds and recordings [default: one for this project in the user's cache
@@ -107,14 +106,13 @@ pub struct ExposeArgs {
     /// Keep the built trees in the work directory
     #[arg(long)]
     keep: bool,
-    /// Seconds after which a test hangs
+    /// Timeout of a test, in seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
-    /// The SMT solver to ask, with arguments if it needs any [default: cvc5, bitwuzla, z3, those
-    /// that are there]
+    /// The SMT solver, with its arguments [default: cvc5, bitwuzla, z3, those that are installed]
     #[arg(long, value_name = "CMD")]
     solver: Option<String>,
-    /// Another number gives other random mutations
+    /// Seed of the random mutations
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Say nothing on standard error unless something goes wrong

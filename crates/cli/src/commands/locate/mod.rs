@@ -23,14 +23,13 @@ use trials::TrialLimits;
 
 /// Locate a fault with tests that pass; no older version is needed
 ///
-/// Builds the program once with recording, records the failing test and those that may pass,
-/// and chooses the passing run whose branches are nearest to the failing one, compared from the
-/// failure back. Reported are the branches that went another way, those first that the failure
-/// depends on, the values that differ at the same moments, and the initial values that
-/// the failure depends on. Your files are not touched.
+/// Builds the program once with recording, records the failing test and those that may pass, and chooses the
+/// passing run whose branches are nearest to the failing one, compared from the failure back. The report has
+/// the branches that took another edge, those first that the failure depends on, the values that differ at
+/// the same moments, and the initial values that the failure depends on. Your files are not touched.
 ///
-/// A test passes if it exits with 0 and writes what is expected, if that is known; 125 cannot tell.
-/// If the search is interrupted or out of time, the next call goes on from there.
+/// A test passes if it exits with 0 and writes the expected output, if that is known; 125 means unresolved.
+/// If the search is interrupted or out of time, the next call resumes it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -69,10 +68,10 @@ pub struct LocateArgs {
     /// in NAME.out or NAME.expected, if it is there
     #[arg(long, value_name = "CMD", requires = "suite")]
     template: Option<String>,
-    /// What tells whether a test passes [default: exit]
+    /// The criterion for a passing test [default: exit]
     #[arg(long, value_enum, value_name = "ORACLE", conflicts_with = "expect")]
     oracle: Option<OracleKind>,
-    /// The failing test is to write this file's content to standard output
+    /// The failing test is expected to write this file's content to standard output
     #[arg(long, value_name = "FILE")]
     expect: Option<PathBuf>,
     /// Standard input of the failing test
@@ -94,24 +93,23 @@ pub struct LocateArgs {
     /// Keep the built trees and the recordings of all tests in the work directory
     #[arg(long)]
     keep: bool,
-    /// Runs side by side [default: one for each core]
+    /// Number of parallel runs [default: one for each core]
     #[arg(short, long, value_name = "N")]
     jobs: Option<usize>,
-    /// Seconds after which a test hangs [default: 10 times what the failing one took, at least 5; the failing one: 100
-    /// times what others take, at least 10, and 60 without others]
+    /// Timeout of a test, in seconds [default: 10 times what the failing one took, at least 5; the failing
+    /// one: 100 times what others take, at least 10, and 60 without others]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
     /// How often the failing test is run to see whether it is flaky
     #[arg(long, value_name = "N", default_value_t = 3)]
     repeat: u32,
-    /// The time for looking for passing runs, such as 90s, 2m or 1h
+    /// Time limit of the search for passing runs, such as 90s, 2m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2m")]
     budget: Duration,
-    /// Inputs near to the failing one that are tried if no test passes
+    /// Number of inputs near the failing one that are tried if no test passes
     #[arg(long, value_name = "N", default_value_t = 200)]
     perturb: usize,
-    /// The SMT solver to ask, with arguments if it needs any [default: cvc5, bitwuzla, z3, those
-    /// that are there]
+    /// The SMT solver, with its arguments [default: cvc5, bitwuzla, z3, those that are installed]
     #[arg(long, value_name = "CMD")]
     solver: Option<String>,
     /// Say nothing on standard error unless something goes wrong
@@ -119,10 +117,10 @@ pub struct LocateArgs {
     quiet: bool,
 }
 
-/// What tells whether a test passes.
+/// The criterion for a passing test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OracleKind {
-    /// As for `git bisect run`: 0 passes, 125 cannot tell, everything else fails
+    /// As for `git bisect run`: 0 passes, 125 is unresolved, everything else fails
     Exit,
     /// The Test Anything Protocol on standard output, and the exit status
     Tap,

@@ -13,11 +13,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 use symbolic::{Inputs, Kind, Options, Path, Reason, TermContext};
 
-/// Show which way a run took, as conditions on its input bytes
+/// Show the path of a run, as conditions on its input bytes
 ///
-/// Replays the run and follows its input. Every branch that depends on input becomes a
-/// condition over bytes such as `stdin[3]`; all of them together are met by exactly the
-/// inputs (of the same lengths) that take the same way.
+/// Replays the run and follows its input. Every branch that depends on input becomes a condition over bytes
+/// such as `stdin[3]`; an input (of the same lengths) takes the same path if and only if it satisfies all of
+/// them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,10 +35,10 @@ pub struct PathArgs {
     stream: Option<u32>,
     #[command(flatten)]
     inputs: InputArgs,
-    /// Keep addresses as they were instead of following input into them
+    /// Use the recorded values of addresses instead of following input into them
     #[arg(long)]
     fixed_addresses: bool,
-    /// Keep floating-point numbers as they were instead of following input into them
+    /// Use the recorded values of floating-point numbers instead of following input into them
     #[arg(long)]
     no_float: bool,
     /// Stop before this instruction of the thread
@@ -53,22 +53,22 @@ pub struct PathArgs {
     /// Write the conditions as SMT-LIB, to a file or instead of the list
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     smt2: Option<PathBuf>,
-    /// Let a solver find an input for this way, and run the program with it
+    /// Use a solver to find an input for this path, and run the program with it
     #[arg(long)]
     solve: bool,
     /// Write the input that was found into this directory
     #[arg(long, value_name = "DIR", requires = "solve")]
     input_dir: Option<PathBuf>,
-    /// The solver, with its arguments [default: cvc5, bitwuzla or z3, what is there]
+    /// The solver, with its arguments [default: cvc5, bitwuzla or z3, if installed]
     #[arg(long, value_name = "CMD")]
     solver: Option<String>,
-    /// Seconds a solver gets for one question
+    /// Time limit of a solver query, in seconds
     #[arg(long, value_name = "N", default_value_t = 10)]
     timeout: u64,
-    /// Seconds for all questions
+    /// Time limit of all queries, in seconds
     #[arg(long, value_name = "N", default_value_t = 60)]
     budget: u64,
-    /// Seconds the program may run with the input that was found
+    /// Time limit of the run with the new input, in seconds
     #[arg(long, value_name = "N", default_value_t = 10)]
     run_timeout: u64,
     /// Answer in JSON (schema relapse.path/1)
@@ -79,19 +79,19 @@ pub struct PathArgs {
 /// Which inputs are followed.
 #[derive(Debug, Args)]
 struct InputArgs {
-    /// Keep standard input as it was
+    /// Do not follow standard input
     #[arg(long)]
     no_stdin: bool,
-    /// Keep the arguments as they were
+    /// Do not follow the arguments
     #[arg(long)]
     no_arguments: bool,
-    /// Keep files as they were
+    /// Do not follow files
     #[arg(long)]
     no_files: bool,
     /// Follow environment variables as well
     #[arg(long)]
     environment: bool,
-    /// Only inputs whose name ends like this (a file's path, stdin, argv[1]); may be repeated
+    /// Only inputs whose name ends with this (a file's path, stdin, argv[1]); may be repeated
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
 }

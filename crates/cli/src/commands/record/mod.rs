@@ -20,10 +20,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// Run a command and record every instrumented process in it
 ///
-/// The command keeps its standard input, output and error, and its exit code becomes
-/// that of `relapse record` (128 + N after signal N). Exit code 4 says that the
-/// recording is incomplete, or that the command succeeded but nothing in it was
-/// instrumented; 126 and 127 that the command could not be run.
+/// The command keeps its standard input, output and error, and its exit code becomes that of `relapse record`
+/// (128 + N after signal N). Exit code 4 means that the recording is incomplete, or that the command
+/// succeeded but nothing in it was instrumented; 126 and 127 that the command could not be run.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +38,7 @@ pub struct RecordArgs {
     /// Replace the recording in DIR
     #[arg(long, requires = "output")]
     force: bool,
-    /// Fail (exit code 4) if code ran of which nothing is known
+    /// Fail (exit code 4) if unknown code was called
     #[arg(long)]
     strict: bool,
     /// The command and its arguments

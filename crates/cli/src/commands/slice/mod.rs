@@ -31,10 +31,10 @@ use std::sync::atomic::AtomicBool;
 /// The time limit of `--why`.
 const WHY: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Show what a value, an output byte or a failure came from
+/// Show what a value, an output byte or a failure depends on
 ///
-/// Walks back through the recorded run from what is asked about, along data and
-/// decisions, across calls and threads, and marks every source line on the way.
+/// Computes a backward slice of the recorded run, along data and control dependences, across calls and
+/// threads, and marks every source line in it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -59,7 +59,7 @@ pub struct SliceArgs {
     /// Only this process, counted from 0 in the order they started
     #[arg(long, value_name = "N")]
     process: Option<usize>,
-    /// Also what could have gone another way: decisions by which something was not done
+    /// Include potential dependences: branches that could have mattered if they had taken another edge
     #[arg(long)]
     relevant: bool,
     #[command(flatten)]
@@ -67,25 +67,25 @@ pub struct SliceArgs {
     /// Follow values past plain copies, with the values
     #[arg(long)]
     chain: bool,
-    /// Only what made it inevitable, and what let that run: by formulas and a solver
+    /// Only what made the value inevitable, and the branches that control it: by formulas and a solver
     #[arg(long, conflicts_with = "chain")]
     why: bool,
-    /// The solver, with its arguments [default: cvc5, bitwuzla or z3, what is there]
+    /// The solver, with its arguments [default: cvc5, bitwuzla or z3, if installed]
     #[arg(long, value_name = "CMD", requires = "why")]
     solver: Option<String>,
-    /// In phases of the run: what one phase gave to another, level by level
+    /// In phases of the run: the values that one phase passed to another, level by level
     #[arg(long, conflicts_with_all = ["chain", "why"])]
     phases: bool,
-    /// Lines whose values are wrong, one FILE:LINE[:VAR] each: the search goes where they lead
+    /// Lines with wrong values, one FILE:LINE[:VAR] each: the search follows them
     #[arg(long, value_name = "FILE", requires = "phases")]
     oracle: Option<PathBuf>,
     /// Write the levels as a page to unfold
     #[arg(long, value_name = "FILE", requires = "phases")]
     html: Option<PathBuf>,
-    /// Cut rounds of a loop, and statements, into about so many groups
+    /// Divide loop iterations, and statements, into about this number of groups
     #[arg(long, value_name = "N", default_value_t = 10, requires = "phases")]
     groups: usize,
-    /// At most so many links of the chain
+    /// Maximum number of links of the chain
     #[arg(long, value_name = "N", default_value_t = 40)]
     links: usize,
     /// Answer in JSON (schema relapse.slice/1)
@@ -96,22 +96,22 @@ pub struct SliceArgs {
 /// How relevant slices are made.
 #[derive(Clone, Copy, Debug, Args)]
 struct WayArgs {
-    /// How exactly pointers are followed where nothing ran
+    /// Precision of the points-to analysis for code that did not run
     #[arg(long, value_enum, value_name = "HOW", default_value_t = PrecisionArg::Directed, requires = "relevant")]
     pointers: PrecisionArg,
-    /// Leave out what could have gone another way inside of libraries
+    /// Leave out potential dependences inside libraries
     #[arg(long, requires = "relevant")]
     no_libraries: bool,
-    /// Ask branches until so many executions are part of the slice
+    /// Compute potential dependences up to this number of executions in the slice
     #[arg(long, value_name = "N", default_value_t = slice::relevance::LIMIT, requires = "relevant")]
     limit: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PrecisionArg {
-    /// What flows together is one (Steensgaard)
+    /// Unification-based (Steensgaard)
     Unified,
-    /// What flows one way flows one way (Andersen)
+    /// Inclusion-based (Andersen)
     Directed,
 }
 
@@ -132,13 +132,13 @@ impl SliceArgs {
 #[derive(Clone, Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Question {
-    /// A line as it last ran: all it used; or an expression in C as it was before
+    /// The last execution of a line: all it used; or an expression in C before it
     #[arg(long, value_name = "FILE:LINE[:EXPR]")]
     at: Option<Point>,
     /// A byte of an output (stdout, stderr, or the end of a file's path), or a text in it
     #[arg(long, value_name = "SINK@OFFSET|SINK:TEXT")]
     output: Option<Written>,
-    /// The crash, the abort, or what decided the exit status
+    /// The crash, the abort, or what determined the exit status
     #[arg(long)]
     failure: bool,
 }

@@ -42,7 +42,7 @@ pub struct ValuesArgs {
     expression: Option<Expression>,
     #[command(flatten)]
     which: WhichArgs,
-    /// At most so many executions
+    /// Maximum number of executions
     #[arg(long, value_name = "N", default_value_t = 1000)]
     limit: usize,
     /// Answer in JSON (schema relapse.values/1)

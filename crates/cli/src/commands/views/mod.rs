@@ -37,7 +37,7 @@ pub struct ViewsArgs {
     /// Only views of this type
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// So many lines are shown
+    /// Number of lines to show
     #[arg(long, value_name = "N", default_value_t = 40)]
     limit: usize,
     /// Show everything
