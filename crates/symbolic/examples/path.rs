@@ -1,7 +1,7 @@
-//! The path condition of a recording, and how long symbolic replay took against plain replay:
+//! Prints the path condition of a recording, and the times of symbolic and plain replay:
 //! `cargo run --release -p symbolic --example path -- DIR [--figures] [--check] [--no-files]`
 //!
-//! With `--figures` only figures are written, a name and a number a line, for benchmarks.
+//! With `--figures` only figures are printed, one name and number per line, for benchmarks.
 
 use replay::machine::Machine;
 use replay::observer::Null;
@@ -9,7 +9,7 @@ use replay::process::{LoadedProcess, Options};
 use std::time::Instant;
 use symbolic::{Path, TermContext};
 
-/// Each time is the best of so many; plain replay decodes functions the first time.
+/// Each time is the minimum of this many runs, because the first plain replay also decodes functions.
 const ROUNDS: usize = 3;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let start = Instant::now();
         Machine::new(&process.image, &process.streams[0].stream).run(&mut Null, u64::MAX)?;
         plain = plain.min(start.elapsed().as_secs_f64());
-        // What the last round held would count as memory of this one.
+        // Free the result of the last round, or it would count as memory of this one.
         drop(last.take());
         let mut world = TermContext::default();
         let start = Instant::now();
@@ -74,8 +74,8 @@ fn list(process: &LoadedProcess, world: &TermContext, path: &Path) {
     }
 }
 
-/// The most memory this process has held, in bytes, as the kernel tells it; nothing else may be
-/// compared, for the kernel counts the recording as well.
+/// The peak memory of this process in bytes, as the kernel reports it. It includes the recording, so only
+/// figures of the same recording are comparable.
 fn peak() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -38,8 +38,8 @@ impl<W: StepObserver> Engine<'_, W> {
         let (address, len) = (view.value(addr), u64::from(ty.bytes()));
         let term = self.operand(view, value, ty.bits()).map(|t| self.fit(t, 8 * len as u32));
         if ty == Ty::Ptr {
-            // Which of several pointers is where would depend on input from then on,
-            // and all that is reached through them: a hash table would be one term.
+            // A stored pointer is concretised. Otherwise the memory cell, and everything reached through it,
+            // would depend on input: a whole hash table would become one term.
             self.concretise_operand(view, addr, Ty::Ptr, Reason::StoredPointer);
         }
         if let Some(at) = self.operand(view, addr, 64)
@@ -54,8 +54,8 @@ impl<W: StepObserver> Engine<'_, W> {
         self.objects.touched(address, len);
     }
 
-    /// Before an instruction runs: if it stores to an input-dependent address, the
-    /// bytes there are kept, for they will be gone when the store is seen.
+    /// Runs before an instruction. If it stores to an input-dependent address, saves the bytes there, because
+    /// they are overwritten when the observer sees the store.
     pub(crate) fn look_ahead(&mut self, view: &View<'_>, next: u32) {
         let addr = match view.code.ops.get(next as usize) {
             Some(
@@ -76,8 +76,8 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// The object of an input-dependent access, if it may be followed. Otherwise
-    /// the address is fixed.
+    /// The object of an input-dependent access, if the access can be followed. Otherwise concretises the
+    /// address.
     fn object(&mut self, view: &View<'_>, addr: Operand, at: Term, len: u64) -> Option<Object> {
         let (address, max) = (view.value(addr), self.options.max_object);
         if !self.pointers.is_empty() {
@@ -100,8 +100,8 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// Whether an address is a pointer that was itself found at an input-dependent
-    /// address, or lies a known distance from one.
+    /// Whether an address is a pointer that was itself loaded from an input-dependent address, or is at a
+    /// known offset from one.
     fn is_chosen(&self, at: Term) -> bool {
         if self.chosen.contains(&at) {
             return true;
@@ -112,7 +112,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// The place in the object; the access must stay within.
+    /// The offset in the object. Adds the condition that the access stays within the object.
     fn place(&mut self, view: &View<'_>, object: &Object, at: Term, address: u64, len: u64) -> Term {
         let start = self.constant(64, object.start.into());
         let index = self.pool().binary(Binary::Sub, at, start);
@@ -133,7 +133,7 @@ impl<W: StepObserver> Engine<'_, W> {
         let address = view.value(addr);
         let object = self.object(view, addr, at, len)?;
         let array = self.content_with(view.memory, &object, object.start, &[]);
-        // What the model says is there must be what was there.
+        // The bytes of the array at the concrete address must be the bytes that were loaded.
         if len <= 8 {
             let seen = view.value(Operand::Reg(dst));
             for i in 0..len {
@@ -176,9 +176,9 @@ impl<W: StepObserver> Engine<'_, W> {
         }
         let mut bytes = [0; 16];
         view.memory.peek(address, &mut bytes[..len.min(16) as usize]);
-        // The array as it was before: the store is in memory already, but under
-        // another address the old bytes would still be there. An object that is
-        // an array has them; otherwise they were put by a step before.
+        // The array before the store. Memory already has the stored bytes, but for any other address of the
+        // store the old bytes would still be there. If the object is a region, its array has them; otherwise
+        // `look_ahead` saved them.
         let array = match self.regions.at(address) {
             Some(region) if region.start == object.start && region.len == object.len => region.array,
             _ => {
@@ -217,7 +217,7 @@ impl<W: StepObserver> Engine<'_, W> {
         true
     }
 
-    /// The bytes of an object as an array, with other bytes at one place.
+    /// The bytes of an object as an array, with the bytes at `at` replaced by `other`.
     fn content_with(&mut self, memory: &Memory, object: &Object, at: u64, other: &[u8]) -> Array {
         if let Some(region) = self.regions.at(object.start)
             && region.start == object.start

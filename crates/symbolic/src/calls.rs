@@ -1,4 +1,4 @@
-//! Calls, parameters, results: terms across frames.
+//! Calls, parameters and results: how terms pass between frames.
 
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
@@ -12,7 +12,7 @@ use replay::observer::View;
 use solver::{Binary, Term};
 
 impl<W: StepObserver> Engine<'_, W> {
-    /// A call is about to be made.
+    /// Called before a call is made.
     pub(crate) fn calling(&mut self, view: &View<'_>, call: &Call) {
         self.arguments.clear();
         self.by_value.clear();
@@ -66,7 +66,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// Functions that do not come back to their call.
+    /// Functions that do not return to their call site.
     fn leaving_for_good(&mut self, view: &View<'_>, call: &Call) {
         let Op::Call { call: number } = view.code.ops[view.index as usize] else { return };
         let site = &view.code.calls[number as usize];
@@ -111,7 +111,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 }
             }
         }
-        // The allocations are kept for the next call.
+        // Keep the allocations for the next call.
         (self.arguments, self.by_value) = (arguments, by_value);
         self.arguments.clear();
         self.by_value.clear();
@@ -142,8 +142,8 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// Code outside called a function back and gets its result. Of what a
-    /// comparison function says, only the sign matters.
+    /// A function that external code called back is returning to it. Of the result of a comparison function,
+    /// only the sign matters.
     fn returned_outside(&mut self, view: &View<'_>, term: Term, value: Operand, ty: Ty) {
         let depth = view.depth as usize;
         let caller = &self.frames[depth - 2];
@@ -176,7 +176,7 @@ impl<W: StepObserver> Engine<'_, W> {
         self.concretise_operand(view, value, ty, Reason::Returned);
     }
 
-    /// A linked call has come back.
+    /// A call to a modelled function has returned.
     pub(crate) fn came_back(&mut self, view: &View<'_>) {
         if let Inst::Call(call) = view.inst() {
             let slots: u32 = call.ret.iter().map(|t| t.slots()).sum();
@@ -191,7 +191,7 @@ impl<W: StepObserver> Engine<'_, W> {
         self.returning.clear();
     }
 
-    /// A variadic argument was put into memory.
+    /// A variadic argument was written to memory.
     pub(crate) fn spilled(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {
         self.overwritten(address, len);
         let Some(caller) = (view.depth as usize).checked_sub(2).and_then(|n| self.frames.get(n)) else {

@@ -1,29 +1,29 @@
-//! The conditions of a path, and what was given up on the way.
+//! The conditions of a path, and where symbolic execution was imprecise.
 
 use program::model::Place;
 use replay::image::Image;
 use solver::Term;
 use std::fmt;
 
-/// Why there is a condition.
+/// Why a condition was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A conditional jump went this way.
+    /// A conditional branch took this edge.
     Branch,
-    /// A `switch` went this way.
+    /// A `switch` took this edge.
     Switch,
-    /// An input-dependent access stayed within its object, a division did not trap.
+    /// An input-dependent access stayed within its object, or a division did not trap.
     Bounds,
-    /// A library function took this way inside.
+    /// A library function took this path internally.
     External,
-    /// A value was fixed because what used it is not followed.
+    /// A value was concretised because its user is not followed.
     Concretised,
-    /// A call through a pointer went to this function.
+    /// An indirect call had this target.
     CallTarget,
 }
 
 impl Kind {
-    /// A word for it.
+    /// The name of the kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -37,38 +37,38 @@ impl Kind {
     }
 }
 
-/// What is not followed symbolically.
+/// Why something is not followed symbolically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// Floating-point arithmetic that is not followed, or not by the asker's choice.
+    /// Floating-point arithmetic that is not followed, either not at all or because of the options.
     Float,
-    /// An address into an object that is not known.
+    /// An address into an unknown object.
     UnknownObject,
-    /// An address into an object that is larger than the bound.
+    /// An address into an object that is larger than the limit.
     LargeObject(u64),
-    /// A pointer that was found at an input-dependent place.
+    /// A pointer that was loaded from an input-dependent address.
     ChosenPointer,
-    /// A pointer was stored at an input-dependent place.
+    /// A pointer that was stored to an input-dependent address.
     StoredPointer,
-    /// Addresses are concrete by the asker's choice.
+    /// Addresses are concretised because of the options.
     Addresses,
     /// The number of bytes that are copied, filled or allocated.
     Length,
-    /// A library function without a symbolic meaning.
+    /// A library function without symbolic semantics.
     Function(&'static str),
-    /// A function that is not modelled at all.
+    /// A function without any model.
     Unknown,
-    /// A value handed back to code that is not modelled.
+    /// A value returned to code without a model.
     Returned,
-    /// Inline assembly or the like.
+    /// Inline assembly and similar instructions.
     Opaque,
     /// A number printed into a buffer.
     Formatted,
-    /// A part of a library call that has no exact meaning here (a base, a locale).
+    /// A part of a library call without exact semantics here (a base, a locale).
     Detail(&'static str),
     /// The bytes an input function consumed are not in the recording.
     Unrecorded,
-    /// A file was read again after the program had written to it.
+    /// A file was read after the program had written to it.
     Rewritten,
     /// The result of an output function.
     Printed,
@@ -97,8 +97,8 @@ impl fmt::Display for Reason {
     }
 }
 
-/// A moment of a run. `(module, function, index)` is the instruction,
-/// `occurrence` says the how-many-th condition it gave in this stream, from 0.
+/// A point of a run. `(module, function, index)` is the instruction. `occurrence` counts the conditions that
+/// it added before in this stream, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct At {
     pub stream: u32,
@@ -112,7 +112,7 @@ pub struct At {
 }
 
 impl At {
-    /// The source place.
+    /// The source location.
     #[must_use]
     pub fn place(&self, image: &Image) -> Place {
         let functions = &image.module(self.module).functions;
@@ -141,7 +141,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// The source place.
+    /// The source location.
     #[must_use]
     pub fn place(self, image: &Image) -> Place {
         At { module: self.module, function: self.function, index: self.index, ..At::default() }.place(image)
@@ -166,25 +166,25 @@ impl From<At> for Site {
     }
 }
 
-/// One condition; its term is true on the run it comes from.
+/// One condition. Its term is true on the run that added it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Condition {
     pub term: Term,
     pub kind: Kind,
     pub at: At,
-    /// The comparison whose result a branch tests, where that is another instruction than the one
-    /// just before it: `return a && b;` decides, and the caller jumps.
+    /// The comparison whose result a branch tests, where it is not the instruction just before the branch: in
+    /// `return a && b;` the callee compares and the caller branches.
     pub computed: Option<Site>,
-    /// Of a branch 1 or 0, of a switch the value, of an access or call the address.
+    /// For a branch 1 or 0, for a switch the value, for an access or call the address.
     pub direction: u64,
-    /// Of what was concretised.
+    /// For a concretised value, why.
     pub reason: Option<Reason>,
-    /// The same term is an earlier condition of this path.
+    /// Whether the same term is an earlier condition of this path.
     pub repeated: bool,
 }
 
-/// Something input-dependent that was not followed, without fixing a value:
-/// the path is right, but an effect is missing from it.
+/// An effect of input that was neither followed nor concretised. The path condition is right, but the effect
+/// is missing from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Imprecision {
     pub at: At,

@@ -1,4 +1,4 @@
-//! The observer that replays symbolically: state, and what every part of it uses.
+//! The observer that executes symbolically: its state, and operations that all instructions share.
 
 use crate::condition::{At, Condition, Imprecision, Kind, Reason, Site};
 use crate::frames::Frame;
@@ -23,7 +23,7 @@ use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 use solver::{Binary, Node, Pool, Term};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The terms and variables of one analysis, shared by all runs in it.
+/// The terms and variables of one analysis, shared by all its runs.
 #[derive(Clone, Debug, Default)]
 pub struct TermContext {
     pub pool: Pool,
@@ -31,7 +31,7 @@ pub struct TermContext {
 }
 
 impl TermContext {
-    /// A term as people read it, over the names of input bytes; large ones are cut.
+    /// A term as text over the names of input bytes. Large terms are truncated.
     #[must_use]
     pub fn text(&self, term: Term) -> String {
         self.pool.text(term, &|v| self.variables.name(v), MAX_TEXT)
@@ -39,8 +39,8 @@ impl TermContext {
 }
 
 impl TermContext {
-    /// Strings of the system end at their first NUL: the bytes of arguments and of the environment
-    /// are none.
+    /// The conditions that bytes of arguments and environment variables are not NUL, because such strings end
+    /// at their first NUL.
     pub fn without_nul(&mut self) -> Vec<Term> {
         let TermContext { pool, variables } = self;
         let is_text = |origin: u32| {
@@ -60,21 +60,21 @@ impl TermContext {
     }
 }
 
-/// How long the text of a term may get.
+/// Maximum length of the text of a term.
 const MAX_TEXT: usize = 120;
 
-/// What a replay has found so far.
+/// The results of a replay so far.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub conditions: Vec<Condition>,
     pub losses: Vec<Imprecision>,
     pub outputs: Vec<Output>,
     pub status: Option<Term>,
-    /// The environment at start.
+    /// The environment at program start.
     pub environment: Vec<(String, Vec<u8>)>,
     /// Files that were read.
     pub read: BTreeSet<String>,
-    /// Steps that touched input.
+    /// Number of steps that touched input-dependent values.
     pub touched: u64,
 }
 
@@ -88,37 +88,37 @@ pub(crate) struct Engine<'a, W> {
     pub memory: Shadow,
     pub regions: Regions,
     pub objects: Objects,
-    /// Terms of the slots of each argument of the call that was just made, if any.
+    /// Terms of the slots of each argument of the pending call, if any.
     pub arguments: Vec<[Option<Term>; 2]>,
-    /// By-value arguments of it: number and address.
+    /// By-value arguments of the pending call: number and address.
     pub by_value: Vec<(u32, u64)>,
     /// Terms of the result of the function that just returned.
     pub returning: Vec<Option<Term>>,
     pub sources: Sources,
-    /// The bytes that the store to come will replace, if its address is input-dependent.
+    /// The bytes that the next store replaces, if its address is input-dependent.
     pub before: Option<(u64, [u8; 16])>,
-    /// Transfers of the external call under way.
+    /// Transfers of the current external call.
     pub open: Vec<Transfer>,
-    /// Where the call under way has put input, and how much.
+    /// Address and length of the input that the current call delivered last.
     pub arrived_last: Option<(u64, u64)>,
     /// Pointers that were loaded from an input-dependent address.
     pub chosen: HashSet<Term>,
-    /// What patches of the external call under way have replaced.
+    /// What the patches of the current external call replaced.
     pub replaced: Replaced,
-    /// Where `strtok` goes on, by the address of its pointer (0: its own).
+    /// Where `strtok` continues, by the address of its pointer (0: its internal one).
     pub tokens: HashMap<u64, u64>,
-    /// Where the addresses of the tables of characters are.
+    /// Where the pointers to the character tables are stored.
     pub pointers: Vec<(u64, TableKind)>,
-    /// Input bytes that a function has looked at without taking them: what they
-    /// are not, said once they are known.
+    /// Lookahead bytes: input bytes that a function inspected without consuming them, with the ranges that
+    /// they are not in. The conditions are added when the bytes are read.
     pub expected: HashMap<(u32, u64), Vec<Expected>>,
-    /// Arrays that are being sorted, as they were before.
+    /// Arrays that are being sorted, with their content before.
     pub sorting: Vec<Sorting>,
     /// Files that the program wrote.
     pub written: HashSet<String>,
     pub found: Found,
     asserted: HashSet<Term>,
-    /// Where truth values were computed, the last time.
+    /// Where each truth value was last computed.
     computed: HashMap<Term, Site>,
     occurrences: HashMap<(u32, u32), u32>,
     lost: HashSet<(u32, u32, Reason)>,
@@ -178,7 +178,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         self.world.pool.constant(width, value)
     }
 
-    /// A term in another width: cut off, or zeros above.
+    /// Resizes a term: truncates it, or zero-extends it.
     pub fn fit(&mut self, term: Term, width: u32) -> Term {
         semantics::fit(&mut self.world.pool, term, width)
     }
@@ -198,7 +198,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         self.joined(view, r, low, if bits > 64 { high } else { None }, bits)
     }
 
-    /// A value out of its slots, if one of them has a term.
+    /// Joins the slots of a value, if one of them has a term.
     pub fn joined(
         &mut self,
         view: &View<'_>,
@@ -226,7 +226,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         Some(self.pool().concat(high, low))
     }
 
-    /// The term of an operand, a constant if it does not depend on input.
+    /// The term of an operand; a constant if it does not depend on input.
     pub fn term(&mut self, view: &View<'_>, operand: Operand, bits: u16) -> Term {
         match self.operand(view, operand, bits) {
             Some(term) => term,
@@ -237,7 +237,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         }
     }
 
-    /// Gives a register its term; one that is constant after all is none.
+    /// Assigns a term to a register. A term that simplified to a constant clears the register's term.
     pub fn assign(&mut self, view: &View<'_>, dst: u32, bits: u16, term: Option<Term>) {
         let term = term.filter(|t| self.world.pool.as_constant(*t).is_none());
         if term.is_some() && self.options.check {
@@ -260,7 +260,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         self.found.touched += u64::from(term.is_some());
     }
 
-    /// Slots become concrete.
+    /// Makes slots concrete.
     pub fn forget(&mut self, view: &View<'_>, dst: u32, slots: u32) {
         let Some(frame) = self.frames.get_mut(view.depth as usize - 1) else { return };
         if frame.live > 0 {
@@ -270,7 +270,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         }
     }
 
-    /// The term must have the value the run has.
+    /// Checks that the term evaluates to the concrete value of the run.
     fn verify(&self, view: &View<'_>, dst: u32, bits: u16, term: Option<Term>) {
         let Some(term) = term else { return };
         let variables = &self.world.variables;
@@ -303,8 +303,8 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         }
     }
 
-    /// A comparison was made. One that only asks whether a truth value is set has the place of what
-    /// made the value.
+    /// Records where a comparison was computed. One that only tests whether a truth value is set has the site
+    /// of the instruction that computed the truth value.
     pub fn compared(&mut self, view: &View<'_>, (a, b): (Term, Term), result: Term) {
         let pool = &mut self.world.pool;
         let truth = match (pool.as_constant(a), pool.as_constant(b)) {
@@ -338,7 +338,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
             return;
         }
         let repeated = !self.asserted.insert(term);
-        // Only decisions of the program are worth telling twice.
+        // Only decisions of the program are recorded more than once.
         if repeated && !matches!(kind, Kind::Branch | Kind::Switch) {
             return;
         }
@@ -361,7 +361,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         self.found.conditions.push(Condition { term, kind, at, computed, direction, reason, repeated });
     }
 
-    /// Says of the last condition, if it is this step's, where its truth value was computed.
+    /// Records where the truth value of the last condition was computed, if this step added the condition.
     pub fn place_last(&mut self, view: &View<'_>, site: Option<Site>) {
         if let Some(last) = self.found.conditions.last_mut()
             && last.at.step == view.count
@@ -371,7 +371,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         }
     }
 
-    /// Fixes a term to the value it has on this run.
+    /// Adds the condition that a term has its concrete value of this run.
     pub fn concretise(&mut self, view: &View<'_>, term: Term, value: u128, reason: Reason) {
         let width = self.world.pool.width(term);
         let value = self.constant(width, value);
@@ -379,7 +379,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         self.assume(view, same, Kind::Concretised, 0, Some(reason));
     }
 
-    /// Notes that an effect of input is not followed, once per place and reason.
+    /// Records that an effect of input is not followed, once per instruction and reason.
     pub fn note_imprecision(&mut self, view: &View<'_>, reason: Reason) {
         if self.lost.insert((view.code.module, view.site(), reason)) {
             let at = self.at(view);
@@ -399,12 +399,12 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         Some(self.piece(piece))
     }
 
-    /// A byte of a term as a term.
+    /// The term of one byte of a term.
     pub fn piece(&mut self, piece: Piece) -> Term {
         self.world.pool.extract(piece.term, 8 * u32::from(piece.byte), 8)
     }
 
-    /// The term of a byte of memory, a constant if it does not depend on input.
+    /// The term of a byte of memory; a constant if it does not depend on input.
     pub fn byte_term(&mut self, memory: &Memory, address: u64) -> Term {
         match self.byte(address) {
             Some(term) => term,
@@ -417,7 +417,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         }
     }
 
-    /// Puts a value (or nothing input-dependent) into memory.
+    /// Stores a term to memory; without a term, the range becomes concrete.
     pub fn put(&mut self, memory: &Memory, address: u64, len: u64, term: Option<Term>) {
         let term = term.filter(|t| self.world.pool.as_constant(*t).is_none());
         let in_region = self.regions.overlap(address, len);
@@ -450,7 +450,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         self.memory.set(address, term.map(|term| Piece { term, byte: 0 }));
     }
 
-    /// Whether a range holds anything input-dependent.
+    /// Whether any byte of a range depends on input.
     pub fn any(&self, address: u64, len: u64) -> bool {
         self.regions.overlap(address, len) || self.memory.any(address, len)
     }
@@ -462,7 +462,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         self.objects.touched(address, len);
     }
 
-    /// A range was copied; memory has its new content already.
+    /// A range was copied; memory already has its new content.
     pub fn moved(&mut self, to: u64, from: u64, len: u64) {
         self.dissolve(to, len);
         self.dissolve(from, len);
@@ -470,7 +470,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         self.objects.touched(to, len);
     }
 
-    /// Turns arrays that overlap a range into bytes of their own.
+    /// Converts regions that overlap a range back into individual bytes.
     pub fn dissolve(&mut self, address: u64, len: u64) {
         while let Some(region) = self.regions.take(address, len) {
             self.memory.pin(region.start, region.len, false);
@@ -483,7 +483,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
         }
     }
 
-    /// Fixes every input-dependent byte of a range.
+    /// Concretises every input-dependent byte of a range.
     pub fn concretise_range(&mut self, view: &View<'_>, address: u64, len: u64, reason: Reason) {
         self.dissolve(address, len);
         for (offset, piece) in self.memory.find(address, len) {
@@ -622,7 +622,7 @@ impl<W: StepObserver> Observer for Engine<'_, W> {
     }
 }
 
-/// The truth value that a term is, whatever its width.
+/// Removes extensions from a term and returns it if it is a truth value (one bit wide).
 fn truth_value(pool: &Pool, mut term: Term) -> Option<Term> {
     while let Node::Zext(inside) | Node::Sext(inside) = pool.node(term) {
         term = inside;

@@ -1,7 +1,7 @@
 //! Floating-point instructions: terms in the theory of IEEE 754.
 //!
-//! Numbers of 32 and 64 bits are followed. Those of 80 bits, remainders and fused multiplications
-//! are fixed, as is everything if the asker wants it so.
+//! Numbers of 32 and 64 bits are followed. Those of 80 bits, remainders and fused multiply-adds are
+//! concretised; so is every number if the options demand it.
 
 use crate::condition::{Kind, Reason};
 use crate::engine::{Engine, bits};
@@ -73,7 +73,7 @@ impl<W: StepObserver> Engine<'_, W> {
         self.assign(view, dst, 1, term);
     }
 
-    /// A predicate as comparisons that are false for what is no number.
+    /// A predicate in terms of comparisons that are false for NaN operands.
     fn holds(&mut self, pred: FloatPred, a: Term, b: Term) -> Term {
         let pool = self.pool();
         let mut is = |op, a, b| pool.float(op, 1, a, Some(b));
@@ -108,7 +108,7 @@ impl<W: StepObserver> Engine<'_, W> {
         self.pool().not(holds)
     }
 
-    /// `term` is that of the operand.
+    /// `term` is the term of the operand.
     pub(crate) fn float_cast(
         &mut self,
         view: &View<'_>,
@@ -141,7 +141,7 @@ impl<W: StepObserver> Engine<'_, W> {
             let fits = self.pool().float_fits(term, width, op == Float::ToSigned);
             let variables = &self.world.variables;
             if self.world.pool.evaluate(fits, &|v| variables.value(v)) == 0 {
-                // What the processor makes of it no theory says.
+                // IEEE 754 does not define the result, and processors differ.
                 self.concretise_operand(view, a, from, Reason::Float);
                 return None;
             }
@@ -192,7 +192,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 let (x, y) = if op == Pure::MinNum { (a, b) } else { (b, a) };
                 let less = pool.float(Float::Lt, 1, x, Some(y));
                 let chosen = pool.ite(less, a, b);
-                // The other one if one of them is no number.
+                // If one of them is NaN, the other one.
                 let number = pool.float(Float::Eq, 1, b, Some(b));
                 return Some(pool.ite(number, chosen, a));
             }
@@ -208,7 +208,7 @@ impl<W: StepObserver> Engine<'_, W> {
         Some(pool.float(op, width, a, None))
     }
 
-    /// Whether a number is of one of the classes of a mask, as LLVM numbers them.
+    /// Whether a number is in one of the classes of a mask (bits as in LLVM's `is.fpclass`).
     fn class_of(&mut self, mask: u64, a: Term) -> Term {
         let width = self.world.pool.width(a);
         let fraction = if width == 32 { 23 } else { 52 };

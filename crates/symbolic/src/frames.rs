@@ -1,7 +1,7 @@
-//! Registers beside registers: which slots of a frame are input-dependent.
+//! Shadow registers: the terms of the input-dependent slots of each frame.
 //!
-//! Most frames never see input; they own no memory here. A slot's term has the
-//! width of the value, and the bits of the slot above it are zero.
+//! Most frames never hold input and allocate no memory here. A slot's term has the width of the value; the
+//! bits of the slot above it are zero.
 
 use crate::shadow::Piece;
 use replay::code::Op;
@@ -11,24 +11,24 @@ use solver::Term;
 #[derive(Default)]
 pub struct Frame {
     regs: Vec<Option<Term>>,
-    /// How many slots hold a term.
+    /// Number of slots that hold a term.
     pub live: u32,
-    /// The function, and the call under way.
+    /// The function, and the instruction of its current call.
     pub module: u32,
     pub function: u32,
     pub at: u32,
-    /// Address of its fixed frame.
+    /// Address of the fixed part of the frame.
     pub base: u64,
-    /// Ranges it has grown by (`alloca`).
+    /// Ranges that `alloca` added to the frame.
     pub grown: Vec<(u64, u64)>,
-    /// Entered from outside, by the external function under way.
+    /// Whether the current external function of the caller called it back.
     pub outside: bool,
-    /// By-value variadic arguments of the call under way: number, and their bytes' terms.
+    /// By-value variadic arguments of the current call: number, and the terms of their bytes.
     pub passed: Vec<(u32, Vec<(u64, Piece)>)>,
 }
 
 impl Frame {
-    /// Makes it a new activation.
+    /// Resets the frame for a new activation.
     pub fn begin(&mut self, module: u32, function: u32, base: u64, outside: bool) {
         self.clear();
         (self.module, self.function, self.base, self.outside) = (module, function, base, outside);
@@ -50,8 +50,8 @@ impl Frame {
         if self.live == 0 { None } else { self.regs.get(slot as usize).copied().flatten() }
     }
 
-    /// Whether an operation reads or assigns a slot that holds a term. Of those that
-    /// are not plain nothing is known: they may.
+    /// Whether an operation reads or assigns a slot that holds a term. Conservative: always true for calls,
+    /// returns and slow operations.
     #[inline]
     #[must_use]
     pub fn touches(&self, op: Op) -> bool {

@@ -1,14 +1,14 @@
-//! Execution indices: names of moments that all runs of one program share.
+//! Execution indices: names of points of a run that all runs of one program share.
 //!
-//! The index of an executed instruction is the path that leads to it ([`replay::activations`]), here
-//! by the numbers of functions and instructions. No two moments of a run have the same one, and what
-//! two runs of a program have in common has the same index in both, even if something before it took
-//! longer in one of them. A step's number says nothing of that kind.
+//! The index of an executed instruction is the path that leads to it ([`replay::activations`]), here in terms
+//! of the numbers of functions and instructions. It is unique in a run. Corresponding points of two runs of a
+//! program have the same index, even if something before them took longer in one run. Step numbers do not
+//! have this property.
 //!
-//! As text, `main:31[2] > parse:7[0,5]` is instruction 7 of `parse` in the sixth iteration of its
-//! inner loop, called by instruction 31 of `main` in its third. `*2` behind an instruction is the
-//! third time that it called back into the program (`qsort` does), `~n` counts ways round cycles
-//! that are no loops, `#2` the third time a function was entered from outside.
+//! As text, `main:31[2] > parse:7[0,5]` is instruction 7 of `parse` in the sixth iteration of its inner loop,
+//! called by instruction 31 of `main` in the third iteration of its loop. `*2` after an instruction is the
+//! third time that it called back into the program (`qsort` does), `~n` counts iterations of cycles that are
+//! not natural loops, `#2` is the third time a function was entered from outside.
 
 use crate::path::Error;
 use program::cfg::Graph;
@@ -31,7 +31,7 @@ impl fmt::Display for Index {
     }
 }
 
-/// The indices of steps of a stream, from one replay; none for steps that there are not.
+/// The indices of steps of a stream, from one replay. `None` for steps that do not exist.
 ///
 /// # Errors
 /// As a replay, and if there is no such stream.
@@ -48,16 +48,17 @@ pub fn indices(process: &LoadedProcess, stream: u32, steps: &[u64]) -> Result<Ve
 /// An executed branch or switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BranchInstance {
-    /// The sum of its index: as good as the index for finding counterparts, and small.
+    /// A hash of its index. It identifies counterparts as reliably as the index, and is small.
     pub sum: u128,
     pub step: u64,
-    /// Where it stands: module, function, instruction.
+    /// The instruction: module, function, index.
     pub site: (u32, u32, u32),
-    /// The block it went to.
+    /// The successor block.
     pub to: BlockId,
 }
 
-/// Shows the branch instances of a stream up to a step and with it, in the order of time; none is kept.
+/// Calls `seen` with the branch instances of a stream up to and including a step, in execution order, without
+/// storing them.
 ///
 /// # Errors
 /// As [`indices`].
@@ -70,7 +71,8 @@ pub fn branches(
     run(process, stream, &mut Summer { track: Track::new(&process.image), seen }, last.saturating_add(1))
 }
 
-/// Shows the steps of a stream that `wants` asks for, up to one and with it, each with the sum of its index.
+/// Calls `seen` with the steps of a stream for which `wants` is true, up to and including `last`, each with
+/// the hash of its index.
 ///
 /// # Errors
 /// As [`indices`].
@@ -95,7 +97,7 @@ fn run<O: Observer>(process: &LoadedProcess, stream: u32, observer: &mut O, limi
     Ok(())
 }
 
-/// A function by its number: all runs of one program share it.
+/// A function identified by its number, which all runs of one program share.
 struct Numbered {
     nest: Nest,
     module: u32,
@@ -116,7 +118,7 @@ impl Keys for Numbered {
     }
 }
 
-/// The functions under way, and how often their loops went round.
+/// The active functions, and the iteration counts of their loops.
 struct Track(Activations<Numbered>);
 
 impl Track {
@@ -141,7 +143,7 @@ impl Track {
         self.0.step(view);
     }
 
-    /// The sum of the index of the instruction that a frame stands at.
+    /// The hash of the index of a frame's current instruction.
     fn sum(&self, depth: usize) -> u128 {
         self.0.index(depth).unwrap_or(0)
     }
@@ -174,7 +176,7 @@ impl Track {
 
 struct Indexer {
     track: Track,
-    /// Steps, and whose they are, sorted.
+    /// Steps and their positions in the result, sorted.
     wanted: Vec<(u64, usize)>,
     next: usize,
     found: Vec<Option<Index>>,

@@ -1,9 +1,8 @@
-//! What a program's variables hold before anything ran, from its binaries.
+//! The initial content of a program's variables, read from its binaries.
 //!
-//! A recording has only what was seen. A table that is looked up at an
-//! input-dependent place matters as a whole, though, also where this run never
-//! looked. Bytes that were written or seen since are told apart by a set of
-//! bits, kept for the writable sections only.
+//! A recording has only bytes that the run accessed. A table that is indexed by input is needed as a whole,
+//! including entries that this run never read. A bitset, kept only for writable sections, marks the bytes
+//! that were written or read since program start.
 
 use object::{Object as _, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind};
 use recording::modules::LoadedModule;
@@ -13,7 +12,7 @@ use std::collections::HashMap;
 struct Section {
     start: u64,
     bytes: Vec<u8>,
-    /// One bit a byte: written or seen. Empty for sections that cannot change.
+    /// One bit per byte: written or read. Empty for sections that cannot change.
     touched: Vec<u64>,
 }
 
@@ -21,14 +20,13 @@ struct Section {
 #[derive(Default)]
 pub struct Initial {
     sections: Vec<Section>,
-    /// From the first to the last byte that may change.
+    /// Start and end of the bytes that may change.
     writable: (u64, u64),
 }
 
 impl Initial {
-    /// Reads the binaries of a process's modules. What cannot be read, or was
-    /// built anew since, is left out: then nothing is known beyond what the run
-    /// has seen.
+    /// Reads the binaries of a process's modules. Binaries that cannot be read, or were rebuilt since, are
+    /// skipped; then only the bytes that the run accessed are known.
     #[must_use]
     pub fn read(image: &Image, modules: &[LoadedModule]) -> Initial {
         let mut initial = Initial::default();
@@ -47,7 +45,7 @@ impl Initial {
             let mut by_name: HashMap<&str, Option<u64>> = HashMap::new();
             for symbol in file.symbols().chain(file.dynamic_symbols()) {
                 if let (Ok(name), true) = (symbol.name(), symbol.address() != 0) {
-                    // Two of one name are of no use, unless they are one.
+                    // A name with several addresses cannot be used.
                     let place = by_name.entry(name).or_insert(Some(symbol.address()));
                     if *place != Some(symbol.address()) {
                         *place = None;
@@ -74,7 +72,7 @@ impl Initial {
         for section in file.sections() {
             let writable = match section.kind() {
                 SectionKind::ReadOnlyData | SectionKind::ReadOnlyString => false,
-                // Relocated once, then not written any more.
+                // Relocated once, then read-only.
                 SectionKind::ReadOnlyDataWithRel => false,
                 SectionKind::Data => section.name() != Ok(".data.rel.ro"),
                 _ => continue,
@@ -83,7 +81,7 @@ impl Initial {
             let mut bytes = data.into_owned();
             let start = section.address();
             for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
-                // Relative ones: the base is added to what the file says.
+                // Relative relocations: the base is added to the addend.
                 if relocation.target() == RelocationTarget::Absolute
                     && let Some(offset) = at.checked_sub(start)
                     && let Some(place) = bytes.get_mut(offset as usize..offset as usize + 8)
@@ -121,7 +119,7 @@ impl Initial {
         }
     }
 
-    /// Replaces bytes that were neither written nor seen.
+    /// Replaces bytes that were neither written nor read.
     pub fn fill_in(&self, start: u64, bytes: &mut [u8]) {
         let end = start + bytes.len() as u64;
         for s in &self.sections {
@@ -131,7 +129,7 @@ impl Initial {
                 let place = &mut bytes[(at - start) as usize];
                 let seen = match s.touched.get(i / 64) {
                     Some(word) => word >> (i % 64) & 1 == 1,
-                    // Constant: a byte that is there was seen, a zero may be.
+                    // Constant section: a nonzero byte was read; a zero may be a byte that was not.
                     None => *place != 0,
                 };
                 if !seen {

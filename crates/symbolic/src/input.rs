@@ -1,5 +1,5 @@
-//! An input put together again: the bytes of each origin, changed or not, and
-//! where they must lie for the program to read them.
+//! Reconstructs an input: the bytes of each origin, changed or not, and the places where the program expects
+//! them.
 
 use crate::engine::TermContext;
 use crate::inputs::Origin;
@@ -9,21 +9,20 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Bytes that nobody read stand as blanks.
+/// Bytes that the run did not read are filled with blanks.
 const UNREAD: u8 = b' ';
 
 /// The bytes of a run's inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
     pub parts: BTreeMap<Origin, Vec<u8>>,
-    /// Bytes between known ones that the run did not read.
+    /// Number of bytes before the last known one that are unknown.
     pub unread: u64,
 }
 
 impl Input {
-    /// The input with these values of its variables. What a run did not read of
-    /// a file comes from the file as it is now, and of an argument from the
-    /// recording.
+    /// The input with the given values of its variables. Bytes of a file that the run did not read come from
+    /// the file as it is now; those of an argument come from the recording.
     #[must_use]
     pub fn with(world: &TermContext, info: &ProcessInfo, value: &dyn Fn(u32) -> u128) -> Input {
         let mut input = Input::default();
@@ -52,7 +51,7 @@ impl Input {
         input
     }
 
-    /// The arguments with the program's name.
+    /// The arguments, including the program's name.
     #[must_use]
     pub fn arguments(&self, info: &ProcessInfo) -> Vec<Vec<u8>> {
         let given = info.arguments.iter().enumerate();
@@ -86,11 +85,11 @@ impl Input {
         })
     }
 
-    /// Writes the input into a directory: `stdin`, `argv.N`, `env.NAME`, and
-    /// files under `files/`. Returns the paths.
+    /// Writes the input into a directory: `stdin`, `argv.N`, `env.NAME`, and files under `files/`. Returns
+    /// the paths.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If a file cannot be written.
     pub fn write(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
         let mut written = Vec::new();
         for (origin, bytes) in &self.parts {
@@ -111,13 +110,13 @@ impl Input {
         Ok(written)
     }
 
-    /// Makes a directory look like the one the program ran in, but with the
-    /// changed files: what the program writes to (`written`) is copied so that the
-    /// original stays as it is, and so are small files while there are not too many;
-    /// everything else is a link. False if a file lies outside and cannot be replaced.
+    /// Creates a directory that looks like the working directory of the run, but with the changed files.
+    /// Files that the program writes (`written`) are copied so that the originals do not change. So are small
+    /// files, up to a limit. Everything else is a symbolic link. Returns false if a changed file has an
+    /// absolute path and cannot be replaced.
     ///
     /// # Errors
-    /// What cannot be made.
+    /// If something cannot be created.
     pub fn stage(&self, info: &ProcessInfo, written: &[String], to: &Path) -> io::Result<bool> {
         let from = Path::new(&info.directory);
         let mut own: BTreeMap<PathBuf, Option<&[u8]>> = BTreeMap::new();
@@ -137,12 +136,12 @@ impl Input {
     }
 }
 
-/// A program on another way may write to a file that it only read before, or did not
-/// touch: so much is copied rather than linked, the entries nearest to the top first.
+/// On another path, a program may write to a file that it only read before, or did not access. Up to this
+/// many bytes and entries are copied rather than linked, breadth-first from the top.
 const COPIED: u64 = 4 << 20;
 const ENTRIES: usize = 300;
 
-/// Copies and links the entries of a directory, but those with files of our own.
+/// Copies and links the entries of a directory, except those that `own` replaces.
 fn copy(from: &Path, to: &Path, own: &BTreeMap<PathBuf, Option<&[u8]>>) -> io::Result<()> {
     let device = std::fs::metadata(from)?.dev();
     let (mut room, mut entries) = (COPIED, ENTRIES);
@@ -150,7 +149,7 @@ fn copy(from: &Path, to: &Path, own: &BTreeMap<PathBuf, Option<&[u8]>>) -> io::R
     while let Some(inside) = directories.pop_front() {
         std::fs::create_dir_all(to.join(&inside))?;
         let listed = match std::fs::read_dir(from.join(&inside)) {
-            // NoObserver may look into it, so what is in it is of no use to the program either.
+            // The directory is not readable, so the program cannot read it either.
             Err(_) if inside != Path::new("") => continue,
             listed => listed?,
         };
@@ -163,7 +162,7 @@ fn copy(from: &Path, to: &Path, own: &BTreeMap<PathBuf, Option<&[u8]>>) -> io::R
             let few = entries > 0;
             entries = entries.saturating_sub(1);
             let kind = entry.file_type()?;
-            // What is mounted there is no directory of files, or a large one.
+            // Another mounted file system is not a plain directory, or a large one.
             let few = few && entry.metadata().is_ok_and(|m| m.dev() == device);
             if own.keys().any(|p| p.starts_with(&path)) && entry.path().is_dir() || few && kind.is_dir() {
                 directories.push_back(path);
@@ -187,17 +186,17 @@ fn copy(from: &Path, to: &Path, own: &BTreeMap<PathBuf, Option<&[u8]>>) -> io::R
     Ok(())
 }
 
-/// A copy with the times of the file: a program may look at them.
+/// Copies a file with its times, which the program may read.
 fn copied(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::copy(from, to)?;
     let times = std::fs::metadata(from)?;
     let times = std::fs::FileTimes::new().set_modified(times.modified()?).set_accessed(times.accessed()?);
-    // Not every file system keeps them.
+    // Not every file system stores times.
     let _ = std::fs::File::open(to).and_then(|file| file.set_times(times));
     Ok(())
 }
 
-/// A path without root and without ways up.
+/// A path without its root and without `..` components.
 fn plain(path: &Path) -> PathBuf {
     path.components().filter(|c| matches!(c, Component::Normal(_))).collect()
 }
@@ -246,7 +245,7 @@ mod tests {
         assert!(input.stage(&info, &["log".into()], &stage).unwrap());
         assert_eq!(std::fs::read(stage.join("in/x.txt")).unwrap(), b"oLd text");
         assert_eq!(std::fs::read(stage.join("in/other")).unwrap(), b"other");
-        // Whatever it writes to, the original stays.
+        // Writes to the staged files do not change the originals.
         for (file, before) in [("log", "before"), ("in/other", "other")] {
             std::fs::write(stage.join(file), "after").unwrap();
             assert_eq!(std::fs::read_to_string(dir.path().join(file)).unwrap(), before);

@@ -1,9 +1,7 @@
-//! Input bytes as variables: what they are called, where they come from, what
-//! they were.
+//! Input bytes as variables: their names, origins and recorded values.
 //!
-//! A byte is named by its origin and its place there, so that reading it again
-//! (after a seek, through a second descriptor, in another version of the
-//! program) gives the same variable.
+//! A byte is identified by its origin and its offset there. So reading it again (after a seek, through a
+//! second descriptor, in another version of the program) gives the same variable.
 
 use recording::event::source;
 use std::collections::{BTreeSet, HashMap};
@@ -12,18 +10,18 @@ use std::collections::{BTreeSet, HashMap};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inputs {
     pub stdin: bool,
-    /// Arguments but the program's name.
+    /// Arguments except the program's name.
     pub arguments: bool,
     pub environment: EnvironmentInputs,
     /// Files that were read.
     pub files: bool,
     /// Pipes, sockets and devices.
     pub streams: bool,
-    /// Only origins whose name ends like one of these; empty: all.
+    /// Only origins whose name has one of these suffixes; if empty, all.
     pub only: Vec<String>,
 }
 
-/// Variables of the environment that are input.
+/// Environment variables that are input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EnvironmentInputs {
     #[default]
@@ -66,13 +64,13 @@ impl Default for Inputs {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Origin {
     Stdin,
-    /// Argument of this number; 0 is the program's name.
+    /// The argument with this number; 0 is the program's name.
     Argument(u32),
     /// The value of an environment variable.
     Environment(String),
-    /// A file by its path, relative to the working directory if it lies there.
+    /// A file by its path, relative to the working directory if it is inside.
     File(String),
-    /// A pipe, socket or device: its kind, and the how-many-th of that kind.
+    /// A pipe, socket or device: its kind, and its number among those of the kind.
     Stream(String, u32),
 }
 
@@ -116,11 +114,11 @@ pub struct Variable {
     /// Index in [`Variables::origins`].
     pub origin: u32,
     pub offset: u64,
-    /// What the byte was in the run that met it first.
+    /// The value of the byte in the run that read it first.
     pub value: u8,
 }
 
-/// The variables of one analysis, shared by all runs in it.
+/// The variables of one analysis, shared by all its runs.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
     pub origins: Vec<Origin>,
@@ -130,7 +128,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// The number of an origin.
+    /// The number of an origin; interns it.
     pub fn origin(&mut self, origin: &Origin) -> u32 {
         if let Some(known) = self.by_origin.get(origin) {
             return *known;
@@ -141,7 +139,7 @@ impl Variables {
         number
     }
 
-    /// The number of a byte's variable, and whether its value is the known one.
+    /// The number of a byte's variable, and whether the variable's recorded value is `value`.
     pub fn byte(&mut self, origin: u32, offset: u64, value: u8) -> (u32, bool) {
         if let Some(known) = self.by_place.get(&(origin, offset)) {
             return (*known, self.list[*known as usize].value == value);
@@ -158,7 +156,7 @@ impl Variables {
         self.by_place.get(&(*self.by_origin.get(origin)?, offset)).copied()
     }
 
-    /// `stdin[3]`; a number that is none of ours is shown as such.
+    /// The name, as `stdin[3]`; an unknown number gives `?n`.
     #[must_use]
     pub fn name(&self, variable: u32) -> String {
         match self.list.get(variable as usize) {
@@ -167,13 +165,13 @@ impl Variables {
         }
     }
 
-    /// What a byte was in the run.
+    /// The value of a byte in the run.
     #[must_use]
     pub fn value(&self, variable: u32) -> u128 {
         self.list.get(variable as usize).map_or(0, |v| v.value.into())
     }
 
-    /// The bytes of an origin as far as they are variables, in order of their place.
+    /// The bytes of an origin that are variables: offset and variable, sorted by offset.
     #[must_use]
     pub fn of(&self, origin: u32) -> Vec<(u64, u32)> {
         let mut found: Vec<(u64, u32)> = self
@@ -188,17 +186,17 @@ impl Variables {
     }
 }
 
-/// The sources a recording names, as origins.
+/// The sources that a recording names, as origins.
 #[derive(Default)]
 pub(crate) struct Sources {
-    /// By part of the stream and number there.
+    /// By part of the stream and number in it: origin, and length of the prefix that is not input.
     named: HashMap<(usize, u64), Option<(Origin, usize)>>,
     next: HashMap<usize, u64>,
     streams: HashMap<String, u32>,
 }
 
 impl Sources {
-    /// A `Source` event: its kind, descriptor and name.
+    /// Defines a source from a `Source` event: its kind, descriptor and name.
     pub fn define(&mut self, part: usize, kind: u8, fd: i32, name: &[u8], directory: &str) {
         let id = self.next.entry(part).or_default();
         let name = String::from_utf8_lossy(name).into_owned();
@@ -207,7 +205,7 @@ impl Sources {
             source::STDIN => Some(Origin::Stdin),
             source::ARGV => Some(Origin::Argument(fd.cast_unsigned())),
             source::ENVIRONMENT => {
-                // The bytes are "NAME=value"; the name is no input.
+                // The bytes are "NAME=value"; the name is not input.
                 skip = name.len() + 1;
                 Some(Origin::Environment(name))
             }
@@ -225,8 +223,8 @@ impl Sources {
         *id += 1;
     }
 
-    /// The origin of a source, and how many of its first bytes are none of it. A
-    /// forked process may use what its parent has named.
+    /// The origin of a source, and how many of its first bytes do not belong to it. A forked process may use
+    /// sources that its parent named.
     pub fn find(&self, part: usize, id: u64) -> Option<&(Origin, usize)> {
         (0..=part).rev().find_map(|p| self.named.get(&(p, id)))?.as_ref()
     }

@@ -1,39 +1,37 @@
 //! Symbolic replay: what a recorded run would have done on other input.
 //!
-//! A replay computes every instruction again with the values the run had. Here
-//! an observer walks along and keeps, beside each value that came from input, a
-//! term over the input bytes. Where control depends on such a term, the way it
-//! went is a *condition*; all of them together, the *path condition*, are
-//! satisfied by exactly those inputs that take the same way through the program.
+//! A replay computes every instruction again with the concrete values of the run. This crate adds an observer
+//! that keeps, for each value that came from input, a term over the input bytes (concolic execution). Where
+//! control depends on such a term, the direction taken is a *condition*. The conjunction of the conditions is
+//! the *path condition*: exactly those inputs satisfy it that take the same path through the program.
 //!
 //! # What lives here
 //! * [`inputs`]: input bytes as variables, with names and values;
-//! * [`path`]: replaying a stream; what comes out of it;
-//! * [`condition`]: conditions, and what was given up, with reasons;
-//! * [`output`]: the bytes that went out, as terms;
-//! * [`semantics`]: what instructions compute, as terms;
-//! * [`observer`]: asking for terms of registers, memory and variables on the way;
-//! * [`trail`]: whether two runs took the same way;
-//! * [`index`]: names of moments that all runs of a program share;
-//! * [`input`]: an input put together again, for a file or another run;
-//! * inside: registers and memory beside the machine's, one file per kind of
-//!   instruction, `libc/` with the meaning of library functions.
+//! * [`path`]: replaying a stream, and the result;
+//! * [`condition`]: conditions, and where the analysis is imprecise, with reasons;
+//! * [`output`]: the bytes of the output, as terms;
+//! * [`semantics`]: the semantics of instructions, as terms;
+//! * [`observer`]: access to the terms of registers, memory and variables at each step;
+//! * [`path_hash`]: whether two runs took the same path;
+//! * [`index`]: names of points of a run that all runs of a program share;
+//! * [`input`]: reconstructing an input, for a file or another run;
+//! * private: shadow registers and memory, one file per kind of instruction, and `libc/` with the semantics
+//!   of library functions.
 //!
 //! # What is exact, and what is not
-//! Integers, `float` and `double`, pointers, memory and the library functions of
-//! `docs/symbolic-replay.md` are exact. What is not followed (`long double`,
-//! unknown functions, very large objects) is *concretised*: an equality with the
-//! value of the run joins the path condition, so that it never promises too
-//! much, and says why it is there. The lengths of inputs are fixed: the end of a
-//! file stays where it was. Other threads' writes are as they were.
+//! Integers, `float` and `double`, pointers, memory and the library functions of `docs/symbolic-replay.md`
+//! are exact. What is not followed (`long double`, unknown functions, very large objects) is *concretised*:
+//! the path condition gets an equality with the value of the run, and the reason for it. So the path
+//! condition never promises too much. The lengths of inputs are fixed: the end of a file does not move.
+//! Writes of other threads keep their values.
 //!
 //! # What must not be known here
 //! Solvers (only terms), how terms are simplified, terminals, command lines,
 //! versions and changes.
 //!
 //! # Speed
-//! Nearly all steps of a run touch no input. For those the observer looks at one
-//! counter of the frame and, at loads and stores, at one of the page.
+//! Nearly all steps of a run touch no input. For those the observer checks one counter of the frame and, at
+//! loads and stores, one counter of the page.
 //!
 //! # Example
 //! ```no_run

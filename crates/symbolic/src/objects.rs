@@ -1,9 +1,8 @@
-//! Objects: how far an input-dependent address may go, and what lies there.
+//! Objects: the bounds of an input-dependent address, and the bytes within.
 //!
-//! Variables of the program come from its models, blocks of the heap from the
-//! calls that made them, locals from the frames. Replay knows the bytes it has
-//! seen; those of a variable that nobody has looked at yet come from the
-//! binary, where the compiler put them.
+//! Variables of the program come from its models, heap blocks from the calls that allocated them, locals from
+//! the frames. Replay knows the bytes that the run accessed. The other bytes of a variable come from the
+//! binary.
 
 use crate::frames::Frame;
 use crate::initial::Initial;
@@ -20,7 +19,7 @@ use std::rc::Rc;
 pub struct Object {
     pub start: u64,
     pub len: u64,
-    /// Its content, if that is known for good.
+    /// Its content, if it is constant.
     pub table: Option<Rc<Vec<u8>>>,
 }
 
@@ -28,7 +27,7 @@ pub struct Object {
 pub struct Objects {
     /// Variables: start and length, sorted.
     variables: Vec<(u64, u64)>,
-    /// Heap blocks, arguments, and what else appeared on the way.
+    /// Heap blocks, arguments, and other blocks that appeared during the run.
     blocks: BTreeMap<u64, u64>,
     tables: BTreeMap<u64, Object>,
     initial: Initial,
@@ -64,19 +63,19 @@ impl Objects {
         }
     }
 
-    /// Ranges whose changes must be told by [`Objects::touched`].
+    /// Ranges whose changes must be reported to [`Objects::touched`].
     #[must_use]
     pub fn watched(&self) -> Vec<(u64, u64)> {
         self.initial.watched()
     }
 
-    /// Bytes were written or seen: what replay has is right from now on.
+    /// Bytes were written or read: from now on the bytes that replay has are right.
     #[inline]
     pub fn touched(&mut self, address: u64, len: u64) {
         self.initial.touched(address, len);
     }
 
-    /// A block appeared.
+    /// A block was allocated.
     pub fn add(&mut self, start: u64, len: u64) {
         if start != 0 && len > 0 {
             self.remove(start);
@@ -84,13 +83,13 @@ impl Objects {
         }
     }
 
-    /// A block is gone.
+    /// A block was freed.
     pub fn remove(&mut self, start: u64) {
         self.blocks.remove(&start);
         self.arrays.remove(&start);
     }
 
-    /// A table of constants appeared.
+    /// A table of constants became known.
     pub fn add_table(&mut self, start: u64, content: &Rc<Vec<u8>>) {
         let len = content.len() as u64;
         self.tables.entry(start).or_insert_with(|| Object { start, len, table: Some(content.clone()) });
@@ -141,12 +140,12 @@ impl Objects {
         None
     }
 
-    /// Replaces bytes that replay has never seen by those of the binary.
+    /// Replaces bytes that the run never accessed by those of the binary.
     pub fn fill_in(&self, start: u64, bytes: &mut [u8]) {
         self.initial.fill_in(start, bytes);
     }
 
-    /// The array of an object whose content was the same before.
+    /// The array of an object if its content has not changed since.
     #[must_use]
     pub fn cached(&self, start: u64, bytes: &[u8]) -> Option<Array> {
         self.arrays.get(&start).filter(|(old, _)| old == bytes).map(|(_, array)| *array)

@@ -1,4 +1,4 @@
-//! Asking for symbolic values while the run is replayed.
+//! Access to symbolic values during replay.
 
 use crate::engine::TermContext;
 use crate::frames::Frame;
@@ -10,8 +10,8 @@ use replay::observer::View;
 use replay::vars::Bindings;
 use solver::Term;
 
-/// Sees every step of a symbolic replay, after the shadows are up to date.
-/// One that does nothing costs nothing.
+/// Observes every step of a symbolic replay, after the shadow state is updated. An observer with `STEPS`
+/// false costs nothing.
 #[allow(unused_variables)]
 pub trait StepObserver {
     /// Whether the methods are called at all.
@@ -24,7 +24,7 @@ pub trait StepObserver {
     fn enter(&mut self, now: &mut SymbolicState<'_, '_>) {}
 }
 
-/// Watches nothing.
+/// Observes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;
 
@@ -32,7 +32,7 @@ impl StepObserver for NoObserver {
     const STEPS: bool = false;
 }
 
-/// A borrowed watcher watches as well.
+/// A reference to an observer is an observer.
 impl<T: StepObserver> StepObserver for &mut T {
     const STEPS: bool = T::STEPS;
 
@@ -55,8 +55,8 @@ pub struct SymbolicState<'n, 'v> {
 }
 
 impl SymbolicState<'_, '_> {
-    /// The term of an operand of the instruction's frame, in the width of its
-    /// type; none if it does not depend on input.
+    /// The term of an operand in the instruction's frame, with the width of its type. `None` if it does not
+    /// depend on input.
     pub fn operand(&mut self, operand: Operand, ty: Ty) -> Option<Term> {
         let Operand::Reg(r) = operand else { return None };
         let frame = self.frames.get(self.view.depth as usize - 1)?;
@@ -81,8 +81,8 @@ impl SymbolicState<'_, '_> {
         Some(pool.concat(high, low))
     }
 
-    /// The term of a value in memory, lowest byte first; none if no byte of it
-    /// depends on input. At most 16 bytes.
+    /// The term of a value in memory (little-endian, at most 16 bytes). `None` if no byte of it depends on
+    /// input.
     pub fn memory(&mut self, address: u64, len: u64) -> Option<Term> {
         let held = |a: u64| self.memory.get(a).is_some() || self.regions.at(a).is_some();
         if len == 0 || len > 16 || !(0..len).any(|i| held(address.wrapping_add(i))) {
@@ -110,8 +110,8 @@ impl SymbolicState<'_, '_> {
         term
     }
 
-    /// The term of a source-level variable of the running function (number
-    /// among its variables) as it is before the instruction.
+    /// The term of a source-level variable of the current function (given by its number) before the
+    /// instruction.
     pub fn variable(&mut self, bindings: &Bindings<'_>, number: u32, size: u64) -> Option<Term> {
         let found = bindings.at(self.view.index, number);
         let binding = found.iter().find(|b| b.part.is_none())?;
@@ -125,7 +125,7 @@ impl SymbolicState<'_, '_> {
         }
     }
 
-    /// The variables of the running function.
+    /// The variables of the current function.
     #[must_use]
     pub fn variables(&self) -> &[Variable] {
         &self.view.function().variables

@@ -1,4 +1,4 @@
-//! What the run wrote, byte by byte, as far as it depends on input.
+//! The output of a run, byte by byte, as far as it depends on input.
 
 use crate::condition::{At, Kind, Reason};
 use crate::engine::Engine;
@@ -11,7 +11,7 @@ use replay::observer::{ExternalCall, View};
 use solver::{Binary, Term};
 use std::ops::Range;
 
-/// Longest format or string that is looked at.
+/// Maximum length of a format or string that is read.
 const MAX_TEXT: usize = 1 << 20;
 
 /// One output event.
@@ -20,11 +20,11 @@ pub struct Output {
     pub at: At,
     /// Where the bytes went; standard output and error are streams of those names.
     pub sink: Option<Origin>,
-    /// Of the first byte in the sink.
+    /// Offset of the first byte in the sink.
     pub offset: u64,
-    /// The bytes as they were, as far as known.
+    /// The concrete bytes, as far as known.
     pub bytes: Vec<u8>,
-    /// Bytes that are input-dependent: place in `bytes`, and the byte's term.
+    /// Input-dependent bytes: position in `bytes`, and the byte's term.
     pub terms: Vec<(u32, Term)>,
     pub printed: Vec<PrintedNumber>,
 }
@@ -78,7 +78,7 @@ pub(crate) fn variadic_slots(call: &ExternalCall<'_>, first: u8) -> Vec<u32> {
 }
 
 impl<W: StepObserver> Engine<'_, W> {
-    /// What a `printf` printed: text, and which bytes of it depend on input.
+    /// The text that a `printf` printed, and which bytes of it depend on input.
     pub(crate) fn print(&mut self, view: &View<'_>, call: &ExternalCall<'_>, output: &mut Output) {
         let Some(formatted) = self.formatted(view, call) else { return };
         output.bytes.clone_from(&formatted.bytes);
@@ -147,7 +147,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 Some(b's') => {
                     let from = view.regs.get(slot as usize).copied().unwrap_or(0);
                     let shown = &formatted.bytes[part.output.clone()];
-                    // Padding stands before or behind; the string is found by its bytes.
+                    // Padding may precede or follow the string, so it is found by its bytes.
                     let string = view.memory.peek_string(from, shown.len());
                     let Some(start) = shown.windows(string.len().max(1)).position(|w| w == string) else {
                         continue;
@@ -182,7 +182,7 @@ impl<W: StepObserver> Engine<'_, W> {
 
 /// An input-dependent part of a text.
 pub(crate) enum Printed {
-    /// Copied byte by byte: place in the text and term.
+    /// Copied byte by byte: position in the text, and term.
     Bytes(Vec<(u32, Term)>),
     /// The same of a string, which a zero would end.
     Text(Vec<(u32, Term)>),

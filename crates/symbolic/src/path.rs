@@ -1,4 +1,4 @@
-//! One run, symbolically: its path condition and all that came with it.
+//! Symbolic replay of one run: its path condition, outputs and imprecisions.
 
 use crate::condition::{Condition, Imprecision, Kind};
 use crate::engine::{Engine, TermContext};
@@ -13,31 +13,30 @@ use replay::process::LoadedProcess;
 use solver::{Evaluation, Term};
 use std::time::Instant;
 
-/// Some 4 GiB of terms, with all that belongs to them.
+/// About 4 GiB of terms, with all their tables.
 const MAX_TERMS: usize = 50_000_000;
-/// How many steps go by between two looks at the number of terms. Few terms come from one step.
+/// Steps between two checks of the number of terms. One step creates few terms.
 const LOOK: u64 = 1 << 16;
 
-/// What to follow, and how far.
+/// What to follow, and the limits.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub inputs: Inputs,
-    /// Input-dependent addresses are fixed instead of being followed.
+    /// Concretise input-dependent addresses instead of following them.
     pub fixed_addresses: bool,
-    /// Floating-point numbers are fixed instead of being followed.
+    /// Concretise floating-point numbers instead of following them.
     pub fixed_floats: bool,
-    /// Objects up to this size are followed at input-dependent addresses.
+    /// Maximum size of objects that are followed at input-dependent addresses.
     pub max_object: u64,
-    /// Input bytes beyond so many stay as they were.
+    /// Maximum number of variables; further input bytes are concrete.
     pub max_variables: usize,
-    /// Give up when there are more terms than this: memory is not endless.
+    /// Fail when there are more terms than this, to bound memory.
     pub max_terms: usize,
     /// Stop before this step of the stream; none: the whole run.
     pub until: Option<u64>,
-    /// Give up at this time.
+    /// Fail at this time.
     pub deadline: Option<Instant>,
-    /// Compare every term with the value the run has, and panic if they
-    /// differ: for tests.
+    /// For tests: compare every term with the concrete value of the run, and panic if they differ.
     pub check: bool,
 }
 
@@ -74,7 +73,7 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Path {
     pub stream: u32,
-    /// In the order of time; all are true on this run.
+    /// In execution order; all are true on this run.
     pub conditions: Vec<Condition>,
     /// Effects of input that are not followed.
     pub losses: Vec<Imprecision>,
@@ -85,10 +84,10 @@ pub struct Path {
     pub read: Vec<String>,
     /// The exit status (32 bits), if it depends on input.
     pub status: Option<Term>,
-    /// How the stream ended; none if it was stopped before.
+    /// How the stream ended; `None` if replay stopped before.
     pub end: Option<End>,
     pub counters: Counters,
-    /// Steps that touched something input-dependent.
+    /// Number of steps that touched something input-dependent.
     pub touched: u64,
 }
 
@@ -113,8 +112,8 @@ impl Path {
         files
     }
 
-    /// The number of the first condition that is not true under the input of
-    /// the run; none: all hold, as they should.
+    /// The index of the first condition that is false under the input of the run. `None` if all hold, as they
+    /// should.
     #[must_use]
     pub fn broken(&self, world: &TermContext) -> Option<usize> {
         let value = |v: u32| world.variables.value(v);
@@ -127,7 +126,7 @@ impl Path {
         self.broken(world).is_none()
     }
 
-    /// The number of the first condition that another input does not satisfy.
+    /// The index of the first condition that another input does not satisfy.
     #[must_use]
     pub fn follows(&self, world: &TermContext, value: &dyn Fn(u32) -> u128) -> Option<usize> {
         let mut evaluation = Evaluation::new(&world.pool, value);
@@ -149,7 +148,7 @@ pub fn replay(
     replay_with(process, recorded, stream, world, options, NoObserver)
 }
 
-/// The same, with somebody watching.
+/// The same, with an observer.
 ///
 /// # Errors
 /// As [`replay`].

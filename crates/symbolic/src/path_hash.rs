@@ -1,8 +1,7 @@
-//! Whether two runs of one program took the same way.
+//! Whether two runs of one program took the same path.
 //!
-//! A run's way is the sequence of its jumps. Sums over stretches of it are
-//! compared first; only the stretch where they begin to differ is looked at
-//! jump by jump, so that long runs need no long lists.
+//! The path of a run is its sequence of jumps. First the hashes of fixed-size segments are compared. Then
+//! only the segment where the paths diverge is compared jump by jump, so that long runs need no long lists.
 
 use crate::path::Error;
 use program::inst::BlockId;
@@ -10,7 +9,7 @@ use replay::machine::Machine;
 use replay::observer::{Observer, View};
 use replay::process::LoadedProcess;
 
-/// Jumps in a stretch.
+/// Number of jumps in a segment.
 const STRETCH: u64 = 4096;
 
 /// A jump of a run.
@@ -25,7 +24,7 @@ pub struct Jump {
     pub step: u64,
 }
 
-/// Where two runs part: the jump each took there. None: it had ended.
+/// Where two runs diverge: the jump that each took there. `None`: the run had ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divergence {
     pub first: Option<Jump>,
@@ -55,7 +54,7 @@ impl Observer for Sums {
     }
 }
 
-/// The jumps of one stretch.
+/// The jumps of one segment.
 struct Stretch {
     first: u64,
     seen: u64,
@@ -83,8 +82,7 @@ fn run<O: Observer>(process: &LoadedProcess, stream: u32, observer: &mut O) -> R
     Ok(())
 }
 
-/// Where the same stream of two runs of one program parts; none if both took
-/// the same way from beginning to end.
+/// Where the same stream of two runs of one program diverges. `None` if both took the same path to the end.
 ///
 /// # Errors
 /// As a replay.

@@ -1,4 +1,4 @@
-//! Operations that LLVM spells as intrinsics.
+//! Operations that are intrinsics in LLVM.
 
 use crate::condition::Reason;
 use crate::engine::Engine;

@@ -1,8 +1,8 @@
 //! Objects that were stored to at an input-dependent address.
 //!
-//! After such a store every byte of the object may be the new one, so the
-//! object is one array from then on (loads and stores go through it), until
-//! something moves or overwrites it as a whole: then it becomes bytes again.
+//! After such a store every byte of the object may be the new one. So the object becomes one array, and loads
+//! and stores go through it. When an operation copies or overwrites a range of it, it becomes individual
+//! bytes again.
 
 use solver::{Array, Pool, Term};
 
@@ -14,7 +14,7 @@ pub struct Region {
     pub array: Array,
 }
 
-/// All of them; there are few at a time.
+/// All regions; there are few at a time.
 #[derive(Default)]
 pub struct Regions {
     list: Vec<Region>,
@@ -35,7 +35,7 @@ impl Regions {
         self.list.push(region);
     }
 
-    /// Takes out one that overlaps a range.
+    /// Removes and returns a region that overlaps a range.
     pub fn take(&mut self, address: u64, len: u64) -> Option<Region> {
         let found = self.list.iter().position(|r| overlaps(r, address, len))?;
         Some(self.list.swap_remove(found))
@@ -49,7 +49,7 @@ impl Regions {
         }
     }
 
-    /// Puts a new array in the place of an object's.
+    /// Replaces the array of a region.
     pub fn replace(&mut self, start: u64, array: Array) {
         if let Some(r) = self.list.iter_mut().find(|r| r.start == start) {
             r.array = array;

@@ -1,8 +1,9 @@
-//! What integer instructions compute, as terms.
+//! The semantics of integer instructions, as terms.
 //!
-//! The one translation from instructions to terms: the symbolic engine uses it on the way along a
-//! run, formulas of explanations on the way back along a slice. Operands are terms as wide as the
-//! instruction's type. Traps are the caller's: a division by zero has the solver's value here.
+//! This is the only translation from instructions to terms. The symbolic engine uses it forward along a run,
+//! formulas of explanations use it backward along a slice. Operands are terms of the width of the
+//! instruction's type. The caller handles traps: here a division by zero has the value that the solver
+//! defines.
 
 use program::inst::{BinOp, CastOp, IntPred, Pure};
 use solver::{Binary, Pool, Term, Unary};
@@ -11,11 +12,11 @@ use solver::{Binary, Pool, Term, Unary};
 #[derive(Clone, Copy, Debug)]
 pub struct Intrinsic {
     pub value: Term,
-    /// Of those that return whether they overflowed, that.
+    /// The overflow bit, for intrinsics that return one.
     pub overflow: Option<Term>,
 }
 
-/// A term in another width: cut off, or zeros above.
+/// Resizes a term: truncates it, or zero-extends it.
 pub fn fit(pool: &mut Pool, term: Term, width: u32) -> Term {
     match pool.width(term).cmp(&width) {
         std::cmp::Ordering::Equal => term,
@@ -24,7 +25,7 @@ pub fn fit(pool: &mut Pool, term: Term, width: u32) -> Term {
     }
 }
 
-/// Binary arithmetic of two terms of one width.
+/// Binary arithmetic of two terms of the same width.
 pub fn binary(pool: &mut Pool, op: BinOp, a: Term, b: Term) -> Term {
     let op = match op {
         BinOp::Add => Binary::Add,
@@ -44,7 +45,7 @@ pub fn binary(pool: &mut Pool, op: BinOp, a: Term, b: Term) -> Term {
     pool.binary(op, a, b)
 }
 
-/// The model takes amounts modulo the width.
+/// The program model defines shift amounts modulo the width.
 fn shift(pool: &mut Pool, op: Binary, a: Term, amount: Term) -> Term {
     let width = pool.width(a);
     let size = pool.constant(width, width.into());
@@ -71,7 +72,7 @@ pub fn compare(pool: &mut Pool, pred: IntPred, a: Term, b: Term) -> Term {
     }
 }
 
-/// A cast between integers and pointers; none for those of floating point.
+/// A cast between integers and pointers; `None` for floating-point casts.
 pub fn integer_cast(pool: &mut Pool, op: CastOp, a: Term, to: u32) -> Option<Term> {
     match op {
         CastOp::Trunc | CastOp::Zext | CastOp::Bits => Some(fit(pool, a, to)),
@@ -95,8 +96,7 @@ pub fn address(pool: &mut Pool, base: Term, index: Term, scale: i64, offset: i64
     pool.binary(Binary::Add, sum, offset)
 }
 
-/// An intrinsic on integers. None if it needs terms of more than 128 bits, or computes with
-/// floating point.
+/// An intrinsic on integers. `None` if it needs terms of more than 128 bits, or has floating-point operands.
 pub fn intrinsic(pool: &mut Pool, op: Pure, args: &[Term]) -> Option<Intrinsic> {
     let (&a, b) = (args.first()?, args.get(1).copied());
     let width = pool.width(a);
@@ -126,7 +126,7 @@ pub fn intrinsic(pool: &mut Pool, op: Pure, args: &[Term]) -> Option<Intrinsic> 
             }
             sum
         }
-        // The first bit that is set, from above or from below.
+        // The first set bit, from the most or the least significant end.
         Pure::Ctlz => first_set(pool, a, (0..width).map(|i| (i, width - 1 - i))),
         Pure::Cttz => first_set(pool, a, (0..width).rev().map(|i| (i, i))),
         Pure::Abs => {
@@ -143,7 +143,7 @@ pub fn intrinsic(pool: &mut Pool, op: Pure, args: &[Term]) -> Option<Intrinsic> 
             let size = pool.constant(width, width.into());
             let amount = pool.binary(Binary::URem, *args.get(2)?, size);
             let rest = pool.binary(Binary::Sub, size, amount);
-            // Shifts by the whole width give zero, so the amount 0 needs no case of its own.
+            // Shifts by the whole width give zero, so the amount 0 needs no special case.
             let (up, down) = if op == Pure::Fshl { (amount, rest) } else { (rest, amount) };
             let high = pool.binary(Binary::Shl, a, up);
             let low = pool.binary(Binary::LShr, b?, down);
@@ -180,7 +180,7 @@ fn smaller(pool: &mut Pool, less: Binary, a: Term, b: Term) -> (Term, Term) {
     (pool.ite(is_less, a, b), pool.ite(is_less, b, a))
 }
 
-/// The second of the last pair whose first is a set bit, the width if none is.
+/// The second of the last pair whose first is a set bit; the width if no bit is set.
 fn first_set(pool: &mut Pool, a: Term, order: impl Iterator<Item = (u32, u32)>) -> Term {
     let width = pool.width(a);
     let mut term = pool.constant(width, width.into());
@@ -227,7 +227,7 @@ fn saturating(pool: &mut Pool, op: Pure, a: Term, b: Term) -> Term {
     let (low, high) = (pool.constant(wide, low), pool.constant(wide, high));
     let (x, y) = (stretch(pool, a, signed, wide), stretch(pool, b, signed, wide));
     let exact = pool.binary(plain, x, y);
-    // In one bit more the exact result is a signed number for all four.
+    // With one more bit the exact result is a signed number for all four.
     let below = match op {
         Pure::UAddSat => pool.constant(1, 0),
         _ => pool.binary(Binary::Slt, exact, low),
@@ -262,7 +262,7 @@ mod tests {
             .collect()
     }
 
-    /// Terms of variables, evaluated, are what replay computes, in every width.
+    /// Terms over variables evaluate to the results of replay, in every width.
     #[test]
     fn intrinsics_are_those_of_replay() {
         use Pure::*;

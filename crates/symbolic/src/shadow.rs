@@ -1,23 +1,23 @@
-//! Memory beside memory: which bytes are input-dependent, and how.
+//! Shadow memory: which bytes are input-dependent, and their terms.
 //!
-//! Only bytes that hold a term are kept, in lines of 256 bytes. Nearly all
-//! accesses of a program are to memory without any; for those a count per
-//! page (a few pages share one) answers in one look-up that nothing is there.
+//! Only bytes that have a term are kept, in lines of 256 bytes. Nearly all accesses of a program are to
+//! memory without terms. For those a count per page (a few pages share one) answers in one lookup that there
+//! is none.
 
 use rustc_hash::FxHashMap;
 use solver::Term;
 
-/// One byte of a term. Keeping the whole term and the place in it lets a load
-/// give back what a store has put there, without taking it apart in between.
+/// One byte of a term. Storing the whole term and the byte's position lets a load return the stored term
+/// without extracts and concatenations in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub term: Term,
-    /// Which byte of it, the lowest first.
+    /// Position of the byte in the term, lowest first.
     pub byte: u8,
 }
 
 const LINE: u64 = 256;
-/// Counts of the filter; pages whose numbers agree in the low bits share one.
+/// Size of the filter; pages whose numbers agree in the low bits share one count.
 const FILTER: usize = 1 << 14;
 
 struct Line {
@@ -27,7 +27,7 @@ struct Line {
 
 /// See the module's documentation.
 pub struct Shadow {
-    /// Lines (and pins) of the pages of this number modulo [`FILTER`].
+    /// Number of lines (and pins) in the pages with this number modulo [`FILTER`].
     filter: Vec<u32>,
     lines: FxHashMap<u64, Box<Line>>,
 }
@@ -43,13 +43,13 @@ fn page(address: u64) -> usize {
 }
 
 impl Shadow {
-    /// Whether a short access may touch anything of interest.
+    /// Whether a short access may touch a term or a pinned page.
     #[inline(always)]
     pub fn may_hold(&self, address: u64, len: u64) -> bool {
         self.filter[page(address)] | self.filter[page(address.wrapping_add(len - 1))] != 0
     }
 
-    /// Makes accesses to these pages interesting, or no longer so.
+    /// Pins or unpins pages: accesses to pinned pages are always reported by `may_hold`.
     pub fn pin(&mut self, address: u64, len: u64, on: bool) {
         let mut at = address >> 12;
         while at <= address.saturating_add(len.max(1) - 1) >> 12 {
@@ -68,7 +68,7 @@ impl Shadow {
         self.lines.get(&(address / LINE))?.pieces[(address % LINE) as usize]
     }
 
-    /// Gives a byte its piece of a term, or takes it away.
+    /// Sets or clears the term of a byte.
     pub fn set(&mut self, address: u64, piece: Option<Piece>) {
         let number = address / LINE;
         let place = (address % LINE) as usize;
@@ -133,14 +133,14 @@ impl Shadow {
         }
     }
 
-    /// The range is concrete from now on.
+    /// Makes a range concrete.
     pub fn clear(&mut self, address: u64, len: u64) {
         for (offset, _) in self.find(address, len) {
             self.set(address.wrapping_add(offset), None);
         }
     }
 
-    /// Moves what a range holds; overlap allowed.
+    /// Copies the terms of a range; the ranges may overlap.
     pub fn copy(&mut self, to: u64, from: u64, len: u64) {
         if to == from {
             return;

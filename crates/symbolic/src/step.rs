@@ -1,4 +1,4 @@
-//! What each instruction does to the shadows.
+//! The effect of each instruction on the shadow state.
 
 use crate::condition::{Kind, Reason};
 use crate::engine::{Engine, bits};
@@ -10,7 +10,7 @@ use replay::observer::{Effect, View};
 use solver::{Binary, Term, Unary};
 
 impl<W: StepObserver> Engine<'_, W> {
-    /// An instruction ran that may have touched something input-dependent.
+    /// Executes an instruction that may have touched something input-dependent.
     pub(crate) fn instruction(&mut self, view: &View<'_>, effect: Effect) {
         let inst = view.inst();
         match inst {
@@ -108,12 +108,12 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// Fixes an operand to its value.
+    /// Concretises an operand.
     pub(crate) fn concretise_operand(&mut self, view: &View<'_>, operand: Operand, ty: Ty, reason: Reason) {
         if let Some(term) = self.operand(view, operand, ty.bits()) {
             let value = if ty.slots() > 1 { view.wide(operand) } else { view.value(operand).into() };
             self.concretise(view, term, value, reason);
-            // From here on it is a number like any other.
+            // From here on it is a concrete number.
             if let Operand::Reg(r) = operand {
                 self.forget(view, r, ty.slots());
             }
@@ -139,7 +139,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// One slot of an operand.
+    /// The term of one slot of an operand.
     pub(crate) fn slot(&self, view: &View<'_>, operand: Operand, k: u32) -> Option<Term> {
         match operand {
             Operand::Reg(r) => self.frames.get(view.depth as usize - 1)?.get(r + k),
@@ -153,7 +153,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// Both operands as terms if one depends on input.
+    /// Both operands as terms, if at least one depends on input.
     pub(crate) fn both(
         &mut self,
         view: &View<'_>,
@@ -184,7 +184,7 @@ impl<W: StepObserver> Engine<'_, W> {
         Some(semantics::binary(self.pool(), op, x, y))
     }
 
-    /// The run went on behind a division: it did not trap.
+    /// Execution continued after a division, so it did not trap.
     fn no_trap(&mut self, view: &View<'_>, op: BinOp, x: Term, y: Term) {
         let width = self.pool().width(x);
         let zero = self.constant(width, 0);
@@ -229,14 +229,14 @@ impl<W: StepObserver> Engine<'_, W> {
             };
             let width = [x, y].into_iter().flatten().map(|t| self.world.pool.width(t)).max();
             let needed = |v: u64| 64 - v.leading_zeros().min(63);
-            // Wide enough for whatever of the two is concrete.
+            // Wide enough for a concrete operand.
             let width = [x.is_none().then(|| needed(value(a))), y.is_none().then(|| needed(value(b)))]
                 .into_iter()
                 .flatten()
                 .chain(width)
                 .max()
                 .unwrap_or(64);
-            // A type has 1, 8, 16, 32 or 64 bits nearly always; odd widths only make terms longer.
+            // Nearly all types have 1, 8, 16, 32 or 64 bits; odd widths only make terms longer.
             let width = [1, 8, 16, 32].into_iter().find(|w| *w >= width).unwrap_or(64);
             let side = |engine: &mut Self, term: Option<Term>, v: u64| match term {
                 Some(t) => engine.fit(t, width),
@@ -285,7 +285,7 @@ impl<W: StepObserver> Engine<'_, W> {
         let target = cases.iter().find(|c| c.0 == now).map_or(default, |c| c.1);
         let mut same = self.constant(1, 0);
         for (case, block) in cases {
-            // To the default: not one of those that lead elsewhere.
+            // To the default: the value is none of the cases with other targets.
             if (*block == target) != (target == default) {
                 let case = self.constant(bits.into(), (*case).into());
                 let is = self.pool().binary(Binary::Eq, term, case);
@@ -299,7 +299,8 @@ impl<W: StepObserver> Engine<'_, W> {
         self.assume(view, same, Kind::Switch, now, None);
     }
 
-    /// The phis of an edge as replay does them: one by one, in an order that works.
+    /// Assigns the phis of an edge as replay does: one by one, in an order that is equivalent to a parallel
+    /// copy.
     pub(crate) fn moves(&mut self, view: &View<'_>, edge: u32) {
         let edge = &view.code.edges[edge as usize];
         let Some(frame) = self.frames.get_mut(view.depth as usize - 1) else { return };
@@ -311,7 +312,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// The phis of a block, all at once.
+    /// Assigns the phis of a block, all at once.
     pub(crate) fn phis(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {
         let function = view.function();
         let Some(block) = function.blocks.get(to as usize) else { return };
@@ -372,7 +373,7 @@ impl<W: StepObserver> Engine<'_, W> {
                     };
                     let y = self.term(view, *expected, ty.bits());
                     let same = self.pool().binary(Binary::Eq, x, y);
-                    // Whether it is exchanged decides what is stored: taken as a branch.
+                    // Whether the exchange succeeds decides what is stored, so it is handled like a branch.
                     let way = if stored { same } else { self.pool().not(same) };
                     self.assume(view, way, Kind::Branch, stored.into(), None);
                 }
@@ -412,7 +413,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// The bytes of a place whose content is known as a number, lowest first.
+    /// The term of a memory range with known concrete content, little-endian.
     pub(crate) fn loaded_as(&mut self, address: u64, len: u64, value: u128) -> Option<Term> {
         if self.regions.overlap(address, len) {
             let bytes: Vec<Option<Term>> = (0..len).map(|i| self.byte(address.wrapping_add(i))).collect();
@@ -426,7 +427,7 @@ impl<W: StepObserver> Engine<'_, W> {
         let mut term: Option<Term> = None;
         let mut any = false;
         let mut end = len;
-        // From the highest byte down, in runs that belong together.
+        // From the highest byte down, in runs of adjacent bytes of one term.
         while end > 0 {
             let last = self.memory.get(address.wrapping_add(end - 1));
             let mut first = end - 1;
@@ -459,7 +460,7 @@ impl<W: StepObserver> Engine<'_, W> {
         term.filter(|_| any)
     }
 
-    /// A part of a value, below those that were there.
+    /// Concatenates a part below the parts so far.
     fn above(&mut self, high: Option<Term>, low: Term) -> Term {
         match high {
             Some(high) => self.world.pool.concat(high, low),

@@ -1,4 +1,4 @@
-//! Bytes that come in become variables; bytes that go out are written down.
+//! Input transfers become variables; output transfers are recorded with their terms.
 
 use crate::condition::Reason;
 use crate::engine::Engine;
@@ -10,7 +10,7 @@ use replay::memory::Memory;
 use replay::observer::{ExternalCall, View};
 use solver::Term;
 
-/// Longer transfers are followed up to here.
+/// Longer transfers are followed up to this length.
 const MAX_TRANSFER: u64 = 1 << 26;
 
 /// One `Io` event of a call.
@@ -18,16 +18,16 @@ const MAX_TRANSFER: u64 = 1 << 26;
 pub(crate) struct Transfer {
     pub out: bool,
     pub origin: Option<Origin>,
-    /// So many of the first bytes are the source's name.
+    /// This many of the first bytes are the source's name.
     pub skip: usize,
     pub offset: u64,
-    /// 0 if the bytes are nowhere in memory.
+    /// 0 if the bytes are not in memory.
     pub address: u64,
     pub length: u64,
 }
 
 impl<W: StepObserver> Engine<'_, W> {
-    /// The transfers so far are done; memory has the bytes.
+    /// Processes the transfers so far; memory has the bytes.
     pub(crate) fn deliver(&mut self, memory: &Memory, call: Option<(&View<'_>, &ExternalCall<'_>)>) {
         self.arrived_last = None;
         for transfer in std::mem::take(&mut self.open) {
@@ -61,7 +61,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// Whether bytes of an origin are variables now.
+    /// Whether bytes of an origin are variables at this point.
     pub(crate) fn is_input(&mut self, origin: &Origin, view: Option<&View<'_>>) -> bool {
         if !self.options.inputs.wants(origin) {
             return false;
@@ -77,7 +77,7 @@ impl<W: StepObserver> Engine<'_, W> {
         true
     }
 
-    /// Bytes in memory are input.
+    /// Makes bytes in memory input.
     fn arrived(&mut self, memory: &Memory, transfer: &Transfer, view: Option<&View<'_>>) {
         let Some(origin) = &transfer.origin else { return };
         let length = transfer.length.min(MAX_TRANSFER);
@@ -95,7 +95,8 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// The variable of an input byte; none if it has another value than before.
+    /// The variable of an input byte. `None` if its value differs from the recorded one, or at the limit of
+    /// variables.
     pub(crate) fn input(&mut self, origin: u32, offset: u64, value: u8) -> Option<Term> {
         if self.world.variables.list.len() >= self.options.max_variables
             && self
@@ -125,7 +126,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// Bytes went out.
+    /// Records bytes that were written.
     fn sent(&mut self, view: &View<'_>, call: &ExternalCall<'_>, transfer: &Transfer) {
         if let Some(Origin::File(path)) = &transfer.origin {
             self.written.insert(path.clone());
@@ -149,7 +150,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 }
             }
         } else if call.known.and_then(|k| k.io).is_some_and(|io| io.data == Data::Byte) {
-            // `__overflow` has the stream first.
+            // `__overflow` has the stream as its first argument.
             let n = usize::from(call.known.is_some_and(|k| k.name == "__overflow"));
             output.bytes = vec![call.args.get(n).copied().unwrap_or(0) as u8];
             if let Some(term) = self.argument(view, call, n as u32, 8) {

@@ -1,8 +1,8 @@
-//! `strcmp`, `memcmp` and their kin: the result as a term.
+//! `strcmp`, `memcmp` and related functions: the result as a term.
 //!
-//! From the end to the front: at each position the bytes are equal and the rest
-//! decides, or their difference is the result. The end is where a string ends
-//! for certain, or two bytes differ for certain.
+//! The term is built from the end to the front. At each position either the bytes are equal and the rest
+//! decides, or their difference is the result. The end is the first position where a string certainly ends or
+//! two bytes certainly differ.
 
 use super::{arg, result};
 use crate::condition::Kind;
@@ -12,7 +12,7 @@ use externals::Model;
 use replay::observer::{ExternalCall, View};
 use solver::{Binary, Term};
 
-/// Longer comparisons keep the place where they ended, as conditions.
+/// For longer comparisons, conditions fix the position where they ended.
 const MAX_TERM: u64 = 512;
 
 impl<W: StepObserver> Engine<'_, W> {
@@ -91,7 +91,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 }
             };
             if strings && i + 1 < pairs.len() {
-                // Equal, and the end of both: nothing behind counts.
+                // Both strings end here and are equal: later bytes do not count.
                 let either = if self.world.pool.as_constant(*x).is_some() { *x } else { *y };
                 let end = self.pool().binary(Binary::Eq, either, nul);
                 rest = self.pool().ite(end, zero, rest);
@@ -102,7 +102,7 @@ impl<W: StepObserver> Engine<'_, W> {
         rest
     }
 
-    /// The comparison ended where it did: equal bytes before, and this order there.
+    /// Adds conditions that the comparison ended where it did: equal bytes before, and this order there.
     fn compared_to(&mut self, view: &View<'_>, pairs: &[(Term, Term)], strings: bool) {
         let variables = &self.world.variables;
         let values: Vec<(u128, u128)> = pairs
@@ -133,12 +133,12 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// A letter in lower case, as the C locale has it.
+    /// A letter in lower case, in the C locale.
     pub(super) fn lower(&mut self, byte: Term) -> Term {
         self.shifted(byte, b'A', b'Z')
     }
 
-    /// A byte of a range in the other case.
+    /// A byte of the range with its case switched; other bytes unchanged.
     pub(super) fn shifted(&mut self, byte: Term, low: u8, high: u8) -> Term {
         let width = self.world.pool.width(byte);
         let (low, high) = (self.constant(width, low.into()), self.constant(width, high.into()));

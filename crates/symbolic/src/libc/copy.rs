@@ -1,4 +1,4 @@
-//! Functions that move bytes: terms move along.
+//! Functions that copy bytes: the terms are copied as well.
 
 use super::{arg, result};
 use crate::condition::Reason;
@@ -8,10 +8,10 @@ use crate::shadow::Piece;
 use externals::Model;
 use replay::observer::{ExternalCall, View};
 
-/// Larger arrays are not followed through `qsort`.
+/// `qsort` of larger arrays is not followed.
 const MAX_SORTED: u64 = 1 << 20;
 
-/// An array as it was before it was sorted.
+/// The content of an array before it was sorted.
 pub(crate) struct Sorting {
     start: u64,
     size: u64,
@@ -53,7 +53,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 self.moved(a, b, len);
             }
             Model::Strcpy | Model::Stpcpy => {
-                // The source may be overwritten in part; its length is the copy's.
+                // The copy may have overwritten part of the source, so the length is taken from the copy.
                 let len = view.memory.peek_string(a, 1 << 24).len() as u64;
                 self.ends(view, b, len);
                 self.moved(a, b, len + 1);
@@ -65,7 +65,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 self.overwritten(a.wrapping_add(len), n - len);
             }
             Model::Strcat | Model::Strncat => {
-                // What was written begins where the old string ended.
+                // The written range begins at the end of the old string.
                 let Some((start, len)) = call.writes.iter().copied().reduce(|x, y| {
                     let low = x.0.min(y.0);
                     (low, (x.0 + x.1).max(y.0 + y.1) - low)
@@ -109,7 +109,7 @@ impl<W: StepObserver> Engine<'_, W> {
         true
     }
 
-    /// `qsort` is about to move elements: what they are now.
+    /// Called before `qsort`: saves the elements.
     pub(crate) fn before_sort(&mut self, view: &View<'_>, start: u64, count: u64, size: u64) {
         let len = count.saturating_mul(size);
         if len == 0 || len > MAX_SORTED || !self.any(start, len) {
@@ -122,9 +122,8 @@ impl<W: StepObserver> Engine<'_, W> {
         self.sorting.push(Sorting { start, size, bytes, pieces });
     }
 
-    /// `qsort`: elements moved. The comparisons have fixed their order; each is
-    /// where its bytes are. If elements looked alike, which is which cannot be
-    /// told, and they are fixed.
+    /// Called after `qsort`. The comparisons have fixed the order, so each element is where its bytes are
+    /// now. If several elements had the same bytes, they cannot be distinguished, and are concretised.
     pub(super) fn sorts(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> bool {
         self.fix_arguments(view, call, &[0, 1, 2], Reason::Length);
         let Some(at) = self.sorting.iter().rposition(|s| s.start == arg(call, 0)) else { return true };

@@ -1,5 +1,5 @@
-//! Characters: classes and cases of the C locale, as functions and as the
-//! tables that the C library's macros look up.
+//! Character classes and case conversion in the C locale, as functions and as the tables that the C library's
+//! macros index.
 
 use super::{arg, result};
 use crate::condition::Reason;
@@ -78,22 +78,22 @@ fn case_table(low: u8, high: u8) -> Vec<u8> {
 }
 
 impl<W: StepObserver> Engine<'_, W> {
-    /// `__ctype_b_loc` and the like return where a table's address is.
+    /// `__ctype_b_loc` and the like return the address of a pointer to a table.
     pub(super) fn table(&mut self, call: &ExternalCall<'_>, name: &str) -> bool {
         self.overwritten(result(call), 8);
         self.pointers.push((result(call), kind_of(name)));
         true
     }
 
-    /// The address of a thread-local variable became known; the pointers to the
-    /// tables are such variables.
+    /// The address of a thread-local variable became known. The pointers to the tables are thread-local
+    /// variables.
     pub(crate) fn thread_local(&mut self, name: &str, address: u64) {
         if name.starts_with("__ctype_") {
             self.pointers.push((address, kind_of(name)));
         }
     }
 
-    /// Makes the tables known that pointers lead to by now.
+    /// Adds the tables whose pointers are initialised by now.
     pub(crate) fn tables(&mut self, view: &View<'_>) {
         for (address, kind) in self.pointers.clone() {
             let start = view.memory.peek_word(address, 8);
@@ -110,7 +110,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// Whether a term is in one of some ranges.
+    /// Whether a term is in one of the ranges.
     pub(super) fn in_ranges(&mut self, term: Term, ranges: &[(u8, u8)]) -> Term {
         let width = self.world.pool.width(term);
         let mut any = self.constant(1, 0);
@@ -136,7 +136,7 @@ impl<W: StepObserver> Engine<'_, W> {
         let now = arg(call, 0) as u32;
         let inside = ranges.iter().any(|(low, high)| (u32::from(*low)..=u32::from(*high)).contains(&now));
         let real = result(call) as u32;
-        // The recorded number, if it says the same; another locale is not followed.
+        // The recorded number, if it agrees with the C locale; other locales are not followed.
         let yes = match (inside, real) {
             (true, 0) => return false,
             (true, number) => number,

@@ -1,10 +1,10 @@
 //! `strtod`, `atof` and `%lf`: decimal numbers with a fraction.
 //!
-//! As with `strtol`, which bytes are digits, point and exponent is the way through the function;
-//! the number is a term over the digits. Up to 15 digits are a whole number that a `double` holds
-//! exactly, and so is a power of ten up to 22: their quotient or product, rounded once, is what the
-//! library computes (W. D. Clinger, "How to read floating point numbers accurately", PLDI 1990,
-//! calls it the fast path). Other numbers are fixed.
+//! As with `strtol`, the classes of the bytes (digits, point, exponent) are the path through the function;
+//! the number is a term over the digits. Up to 15 digits are an integer that a `double` represents exactly,
+//! and so is a power of ten up to 22. Their quotient or product, rounded once, is what the library computes
+//! (W. D. Clinger, "How to read floating point numbers accurately", PLDI 1990, calls it the fast path). Other
+//! numbers are concretised.
 
 use super::ctype::SPACE;
 use super::number::{digit_ranges, is_in};
@@ -17,20 +17,19 @@ use externals::format::{Conversion, Size};
 use replay::observer::{ExternalCall, View};
 use solver::{Binary, Float, Term};
 
-/// The parts of a number's text, behind blanks.
+/// The parts of a number's text, after leading blanks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Decimal {
     sign: Option<u8>,
     whole: usize,
     point: bool,
     fraction: usize,
-    /// Bytes of the exponent, its letter included, and what it says.
+    /// Length of the exponent including its letter, and its value.
     exponent: Option<(usize, i32)>,
 }
 
 impl Decimal {
-    /// As `strtod` reads a text; none if there is no decimal number, or what looks like an exponent
-    /// is none.
+    /// Parses a text as `strtod` does. `None` if there is no decimal number, or if an exponent is malformed.
     fn of(text: &[u8]) -> Option<Decimal> {
         let at = |i: usize| text.get(i).copied().unwrap_or(0);
         let digits = |from: usize| text.iter().skip(from).take_while(|b| b.is_ascii_digit()).count();
@@ -64,12 +63,12 @@ impl Decimal {
         usize::from(self.sign.is_some()) + self.whole + usize::from(self.point) + self.fraction + exponent
     }
 
-    /// The power of ten by which the digits, read as a whole number, are multiplied.
+    /// The power of ten by which the digits, read as an integer, are multiplied.
     fn scale(&self) -> i32 {
         self.exponent.map_or(0, |(_, e)| e).saturating_sub(self.fraction as i32)
     }
 
-    /// Bytes that would have gone on.
+    /// Bytes that would continue the number.
     fn continues(&self) -> Vec<(u8, u8)> {
         let mut ranges = digit_ranges(10);
         if self.exponent.is_none() {
@@ -118,7 +117,7 @@ impl<W: StepObserver> Engine<'_, W> {
         true
     }
 
-    /// `%lf` and its kin; blanks come before.
+    /// `%lf` and its variants; skips leading blanks.
     pub(super) fn scanned_decimal(
         &mut self,
         view: &View<'_>,
@@ -152,7 +151,7 @@ impl<W: StepObserver> Engine<'_, W> {
         Ok(true)
     }
 
-    /// The text of a number keeps its shape, and its exponent.
+    /// Adds conditions that the text of a number keeps its shape and its exponent.
     fn decimal_shaped(&mut self, view: &View<'_>, from: u64, shape: &Decimal) {
         let mut at = from;
         if let Some(sign) = shape.sign {
@@ -177,7 +176,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// The number; none if it stays as it was. `read`: the bits that the library gave.
+    /// The term of the number; `None` if it is concretised. `read`: the bits that the library returned.
     fn decimal_value(
         &mut self,
         view: &View<'_>,
@@ -190,7 +189,7 @@ impl<W: StepObserver> Engine<'_, W> {
         let point = start + shape.whole as u64;
         let behind = point + u64::from(shape.point);
         let places = (start..point).chain(behind..behind + shape.fraction as u64);
-        // What the format holds exactly: digits, and powers of ten.
+        // The limits of exactly representable digits and powers of ten.
         let (digits, powers) = if bits == 32 { (7, 10) } else { (15, 22) };
         let scale = shape.scale();
         if shape.whole + shape.fraction > digits || scale.unsigned_abs() > powers {
@@ -231,7 +230,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// `sqrt`, which sets `errno` below zero.
+    /// `sqrt`, which sets `errno` for negative arguments.
     pub(super) fn square_root(&mut self, view: &View<'_>, call: &ExternalCall<'_>, name: &str) -> bool {
         let bits = if name == "sqrtf" { 32 } else { 64 };
         let Some(term) = self.argument(view, call, 0, bits) else { return true };

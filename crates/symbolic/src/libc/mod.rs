@@ -1,11 +1,10 @@
-//! What library functions mean when what they read depends on input.
+//! The semantics of library functions whose arguments depend on input.
 //!
-//! Two ways, chosen per function; `docs/symbolic-replay.md` has the table.
-//! Functions whose result is a *value* (`strcmp`, `toupper`, `strtol`) give a
-//! term. Functions that *look for something* (`strlen`, `strchr`) keep the place
-//! they found, and the way to it becomes conditions: this byte was not it, that
-//! one was. Both are exact. For everything else the bytes and arguments that the
-//! function could see are fixed.
+//! There are two kinds, chosen per function; `docs/symbolic-replay.md` has the table. Functions that return a
+//! *value* (`strcmp`, `toupper`, `strtol`) return a term. Functions that *search* (`strlen`, `strchr`) keep
+//! the position they found, and the path to it becomes conditions: this byte did not match, that one did.
+//! Both are exact. For all other functions, the arguments and the bytes that the function could read are
+//! concretised.
 
 mod compare;
 pub(crate) mod copy;
@@ -26,11 +25,11 @@ use replay::effects;
 use replay::observer::{ExternalCall, View};
 use solver::{Binary, Term};
 
-/// Blocks handed to unknown functions are looked through up to this size.
+/// Blocks passed to unknown functions are searched for input up to this size.
 const MAX_BLOCK: u64 = 1 << 16;
 
 impl<W: StepObserver> Engine<'_, W> {
-    /// A call that left the modelled program has returned.
+    /// An external call has returned.
     pub(crate) fn library_call(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         self.arguments.clear();
         self.by_value.clear();
@@ -155,14 +154,14 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// A block of the heap appeared.
+    /// A heap block was allocated.
     fn allocated(&mut self, view: &View<'_>, call: &ExternalCall<'_>, size: u64, sizes: &[u32]) -> bool {
         self.objects.add(result(call), size);
         self.sized(view, call, sizes);
         true
     }
 
-    /// The size of an allocation has no effect that is followed.
+    /// Records that the size of an allocation is not followed.
     fn sized(&mut self, view: &View<'_>, call: &ExternalCall<'_>, slots: &[u32]) {
         if slots.iter().any(|s| self.argument(view, call, *s, 64).is_some()) {
             self.note_imprecision(view, Reason::Length);
@@ -187,7 +186,7 @@ impl<W: StepObserver> Engine<'_, W> {
         Some(self.fit(term, bits))
     }
 
-    /// Fixes arguments.
+    /// Concretises arguments.
     fn fix_arguments(&mut self, view: &View<'_>, call: &ExternalCall<'_>, slots: &[u32], reason: Reason) {
         for slot in slots {
             if let Some(term) = self.argument(view, call, *slot, 64) {
@@ -196,7 +195,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// A known function without a symbolic meaning: what it could see is fixed.
+    /// A known function without symbolic semantics: everything it could read is concretised.
     fn fixed(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         let name = call.known.map_or("?", |k| k.name);
         let reason = Reason::Function(name);
@@ -205,9 +204,9 @@ impl<W: StepObserver> Engine<'_, W> {
         let out = call.known.and_then(|k| k.io).is_some_and(|io| io.direction == Direction::Out);
         let byte = call.known.and_then(|k| k.io).is_some_and(|io| io.data == externals::Data::Byte);
         if out && prints {
-            // Values that are only printed; the text is written down as output.
+            // Values that are only printed. The text is recorded as output.
         } else if out && byte {
-            // The byte goes out as it is, and comes back as the result.
+            // The byte is written unchanged, and is also the result.
             if let Some(term) = self.argument(view, call, 0, 8)
                 && (result(call) as u32).cast_signed() >= 0
                 && name != "__overflow"
@@ -223,7 +222,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 continue;
             }
             if out {
-                // Bytes go out as they are; only where a string ends matters.
+                // Bytes are written unchanged; only the position of the string's end matters.
                 let string = call
                     .known
                     .is_some_and(|k| k.reads.iter().any(|r| matches!(r.len, Len::CStr | Len::CStrMax(_))));
@@ -242,7 +241,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// A function nobody knows: its arguments, and the objects they point to.
+    /// A function without any model: concretises its arguments and the objects they point to.
     fn unknown(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> bool {
         for (slot, value) in call.args.iter().enumerate() {
             if let Some(term) = self.argument(view, call, slot as u32, 64) {
@@ -256,7 +255,7 @@ impl<W: StepObserver> Engine<'_, W> {
         true
     }
 
-    /// Adds "this byte is that one" or its opposite, if the byte depends on input.
+    /// Adds the condition that a byte has this value, or does not, if the byte depends on input.
     fn byte_is(&mut self, view: &View<'_>, at: u64, byte: u8, is: bool) {
         if let Some(term) = self.byte(at) {
             let value = self.constant(8, byte.into());
@@ -266,7 +265,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// A string has this length: no zero before, one behind.
+    /// Adds conditions that a string has this length: no NUL before the end, one at it.
     fn ends(&mut self, view: &View<'_>, address: u64, len: u64) {
         if !self.any(address, len + 1) {
             return;
@@ -277,7 +276,7 @@ impl<W: StepObserver> Engine<'_, W> {
         self.byte_is(view, address.wrapping_add(len), 0, true);
     }
 
-    /// A string starts here: its length, and that it must stay so.
+    /// The length of a string, at most `limit`. Adds conditions that the length does not change.
     fn string(&mut self, view: &View<'_>, address: u64, limit: u64) -> u64 {
         let len = view.memory.peek_string(address, limit.min(1 << 24) as usize).len() as u64;
         if len < limit {
@@ -290,7 +289,7 @@ impl<W: StepObserver> Engine<'_, W> {
         len
     }
 
-    /// The value of a byte as a term, constant if it does not depend on input.
+    /// The value of a byte as a term; constant if it does not depend on input.
     fn at_byte(&mut self, view: &View<'_>, address: u64) -> Term {
         self.byte_term(view.memory, address)
     }

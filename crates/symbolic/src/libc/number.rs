@@ -1,9 +1,8 @@
-//! `strtol`, `atoi` and their kin.
+//! `strtol`, `atoi` and related functions.
 //!
-//! Which bytes are blanks, sign and digits is the way through the function and
-//! becomes conditions; the number itself is a term over the digits. So another
-//! input with as many digits gives another number on the same path, and one with
-//! more or fewer digits takes another path.
+//! The classes of the bytes (blanks, sign, digits) are the path through the function and become conditions;
+//! the number itself is a term over the digits. So another input with as many digits gives another number on
+//! the same path, and one with more or fewer digits takes another path.
 
 use super::ctype::SPACE;
 use super::{arg, result};
@@ -13,7 +12,7 @@ use crate::observer::StepObserver;
 use replay::observer::{ExternalCall, View};
 use solver::{Binary, Term, Unary};
 
-/// Bytes that are digits in a base: ranges.
+/// Ranges of the bytes that are digits in a base.
 pub(super) fn digit_ranges(base: u32) -> Vec<(u8, u8)> {
     let mut ranges = vec![(b'0', b'0' + base.min(10) as u8 - 1)];
     if base > 10 {
@@ -34,19 +33,19 @@ pub(super) struct Shape {
     pub blanks: usize,
     /// The sign's byte, if there is one.
     pub sign: Option<u8>,
-    /// `0x` or `0b`.
+    /// Whether it has the prefix `0x` or `0b`.
     pub prefix: bool,
     pub base: u32,
     pub digits: usize,
 }
 
 impl Shape {
-    /// Where the digits begin.
+    /// The offset of the first digit.
     pub fn start(&self) -> usize {
         self.blanks + usize::from(self.sign.is_some()) + if self.prefix { 2 } else { 0 }
     }
 
-    /// As `strtol` reads a text.
+    /// Parses a text as `strtol` does.
     pub fn of(text: &[u8], base: u32, binary: bool) -> Shape {
         let at = |i: usize| text.get(i).copied().unwrap_or(0);
         let blanks = text.iter().take_while(|b| is_in(**b, SPACE)).count();
@@ -104,7 +103,7 @@ impl<W: StepObserver> Engine<'_, W> {
         let ours = self.world.pool.evaluate(term, &|v| variables.value(v));
         let mask = if width == 32 { u64::from(u32::MAX) } else { u64::MAX };
         if ours != u128::from(result(call) & mask) {
-            // Another locale, or a rule we do not know: what was read is fixed.
+            // Another locale, or an unknown rule: concretise the bytes that were read.
             let len = (shape.start() + shape.digits) as u64;
             self.concretise_range(view, from, len, Reason::Detail("a number read by unknown rules"));
             return true;
@@ -113,7 +112,7 @@ impl<W: StepObserver> Engine<'_, W> {
         true
     }
 
-    /// The text of a number keeps its shape.
+    /// Adds conditions that the text of a number keeps its shape.
     pub(super) fn shaped(&mut self, view: &View<'_>, from: u64, shape: &Shape, asked: u32, binary: bool) {
         for i in 0..shape.blanks {
             self.byte_in(view, from + i as u64, SPACE, true);
@@ -125,7 +124,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 at += 1;
             }
             None if shape.digits == 0 => {
-                // Neither blank nor sign; digits would say so by themselves.
+                // Neither blank nor sign. With digits, their conditions imply this.
                 self.byte_in(view, at, SPACE, false);
                 self.byte_in(view, at, &[(b'+', b'+'), (b'-', b'-')], false);
             }
@@ -155,7 +154,7 @@ impl<W: StepObserver> Engine<'_, W> {
         self.byte_in(view, at + shape.digits as u64, &ranges, false);
     }
 
-    /// A zero is no prefix of digits in another base.
+    /// Adds the condition that a zero does not start a prefix of another base.
     fn no_prefix(&mut self, view: &View<'_>, at: u64, letter: u8, base: u32) {
         let first = self.at_byte(view, at);
         let second = self.at_byte(view, at + 1);
@@ -171,7 +170,7 @@ impl<W: StepObserver> Engine<'_, W> {
         self.assume(view, way, Kind::External, 0, None);
     }
 
-    /// A byte is of a class, or is not.
+    /// Adds the condition that a byte is in the ranges, or is not.
     pub(super) fn byte_in(&mut self, view: &View<'_>, at: u64, ranges: &[(u8, u8)], is: bool) {
         if let Some(term) = self.byte(at) {
             let inside = self.in_ranges(term, ranges);
@@ -180,7 +179,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// The number as 64 bits; none if it stays as it was.
+    /// The number as 64 bits; `None` if it is concretised.
     pub(super) fn number_value(
         &mut self,
         view: &View<'_>,
@@ -192,7 +191,7 @@ impl<W: StepObserver> Engine<'_, W> {
             return None;
         }
         let start = from + shape.start() as u64;
-        // Leading zeros that are no input do not make a number longer.
+        // An estimate from the number of digits: it decides how wide the term must be to detect overflow.
         let bits = f64::from(shape.base).log2() * shape.digits as f64;
         let width = if bits < 63.0 {
             64

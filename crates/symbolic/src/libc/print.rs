@@ -1,4 +1,4 @@
-//! `sprintf` and `snprintf`: text that the program goes on with.
+//! `sprintf` and `snprintf`: formatted text that the program uses further.
 
 use super::arg;
 use crate::condition::Reason;
@@ -9,7 +9,7 @@ use replay::effects;
 use replay::observer::{ExternalCall, View};
 
 impl<W: StepObserver> Engine<'_, W> {
-    /// Strings and characters keep their terms; numbers are fixed.
+    /// Strings and characters keep their terms; numbers are concretised.
     pub(super) fn prints(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> bool {
         let Some(known) = call.known else { return false };
         let Some(formatted) = self.formatted(view, call) else { return false };
@@ -23,7 +23,7 @@ impl<W: StepObserver> Engine<'_, W> {
             self.overwritten(address, len);
         }
         let written = view.memory.peek_string(to, formatted.bytes.len());
-        // Text that is not what we think was printed is not followed.
+        // If the text in memory differs from the computed text, it is not followed.
         if formatted.uncertain || !formatted.bytes.starts_with(&written) {
             return false;
         }

@@ -1,9 +1,7 @@
-//! `scanf` and `sscanf`: the way through the format becomes conditions, numbers
-//! and text become terms.
+//! `scanf` and `sscanf`: the path through the format becomes conditions; numbers and text become terms.
 //!
-//! A `scanf` looks one byte further than it takes. What that byte is not (a
-//! digit, a blank) is said when it is read by somebody else; if it never is,
-//! nothing depends on it.
+//! A `scanf` inspects one byte more than it consumes. The classes that this byte is not in (digits, blanks)
+//! become conditions when another call reads the byte. If none does, nothing depends on it.
 
 use super::ctype::SPACE;
 use super::number::{Shape, digit_ranges, is_in};
@@ -17,7 +15,7 @@ use externals::format::{Conversion, Number, Parser, Piece, Size};
 use replay::observer::{ExternalCall, View};
 use solver::Term;
 
-/// What an input byte is not: members of these ranges.
+/// A lookahead byte is not in these ranges.
 #[derive(Clone, Debug)]
 pub(crate) struct Expected {
     ranges: Vec<(u8, u8)>,
@@ -28,7 +26,7 @@ pub(super) struct Text {
     address: u64,
     pub bytes: Vec<u8>,
     pub at: usize,
-    /// Where the bytes come from, if they are not followed by a NUL.
+    /// Origin and offset of the bytes, if they come from a stream and no NUL follows them.
     stream: Option<(u32, u64)>,
 }
 
@@ -41,7 +39,7 @@ impl Text {
         self.address.wrapping_add(self.at as u64)
     }
 
-    /// How many bytes a conversion takes at most, and those of them that there are.
+    /// The maximum width of a conversion, and the available bytes of the field.
     pub fn field(&self, c: &Conversion) -> (usize, &[u8]) {
         let most = width(c).unwrap_or(usize::MAX);
         let rest = &self.bytes[self.at..];
@@ -49,7 +47,7 @@ impl Text {
     }
 }
 
-/// The format asked for something that is not followed.
+/// The format has a conversion that is not followed.
 pub(super) struct NotFollowed;
 
 impl<W: StepObserver> Engine<'_, W> {
@@ -86,12 +84,12 @@ impl<W: StepObserver> Engine<'_, W> {
         }
         let text = Text { address: transfer.address, bytes, at: 0, stream: Some((origin, transfer.offset)) };
         self.scans(view, call, text);
-        // The buffer belongs to the library; its bytes are read by nobody else.
+        // The buffer belongs to the library; no other code reads its bytes.
         self.memory.clear(transfer.address, transfer.length);
         true
     }
 
-    /// A byte that a scan had looked at before is there now.
+    /// A byte that a scan inspected before was read: adds its conditions.
     pub(crate) fn check_expected(&mut self, view: &View<'_>, origin: u32, offset: u64, term: Option<Term>) {
         let Some(expected) = self.expected.remove(&(origin, offset)) else { return };
         let Some(term) = term else { return };
@@ -173,13 +171,13 @@ impl<W: StepObserver> Engine<'_, W> {
             }
         }
         if stored >= 0 && assigned != stored {
-            // The library read the text in another way than we do.
+            // The library parsed the text differently.
             let len = text.bytes.len() as u64 + u64::from(text.stream.is_none());
             self.concretise_range(view, text.address, len, Reason::Detail("a scan by unknown rules"));
         }
     }
 
-    /// The byte at the cursor is not in these ranges; it may lie behind what was consumed.
+    /// The byte at the cursor is not in these ranges. It may be past the consumed bytes.
     pub(super) fn stops(&mut self, view: &View<'_>, text: &Text, ranges: &[(u8, u8)]) {
         match text.stream {
             Some((origin, offset)) if text.at >= text.bytes.len() => {
@@ -265,7 +263,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// The byte behind what was consumed is in these ranges: said as not being outside.
+    /// The byte after the consumed ones is in these ranges; expressed as not being in the complement.
     fn must_stop(&mut self, text: &Text, ranges: &[(u8, u8)]) {
         let Some((origin, offset)) = text.stream else { return };
         let mut outside = Vec::new();
@@ -283,7 +281,7 @@ impl<W: StepObserver> Engine<'_, W> {
         self.expected.entry(key).or_default().push(Expected { ranges: outside });
     }
 
-    /// Bytes go from the text to where the pointer says.
+    /// Copies bytes from the text to the pointer's target, and consumes them.
     fn taken(&mut self, view: &View<'_>, text: &mut Text, n: usize, pointer: Option<u64>) {
         for i in 0..n as u64 {
             let term = self.byte(text.place().wrapping_add(i));

@@ -1,5 +1,5 @@
-//! Functions that look for something: what was found stays, and that it was
-//! not found earlier becomes conditions, one a byte.
+//! Functions that search: the result is kept, and conditions, one per byte, state that there was no earlier
+//! match.
 
 use super::{arg, result};
 use crate::condition::{Kind, Reason};
@@ -34,7 +34,7 @@ impl<W: StepObserver> Engine<'_, W> {
             Model::Strchr | Model::Strchrnul | Model::Strrchr => {
                 let len = view.memory.peek_string(a, 1 << 24).len() as u64;
                 match (model, found) {
-                    // To the end of the string in any case.
+                    // `strrchr` always reads to the end of the string.
                     (Model::Strrchr, at) => {
                         self.ends(view, a, len);
                         let first = if at == 0 { 0 } else { at - a };
@@ -65,7 +65,7 @@ impl<W: StepObserver> Engine<'_, W> {
         true
     }
 
-    /// In a range (start, from, to) a byte was found at one place and no other.
+    /// Adds conditions that in a range (start, from, to) the byte is at the position found and nowhere else.
     fn looked_for(
         &mut self,
         view: &View<'_>,
@@ -92,7 +92,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    /// Whether a byte is one of some.
+    /// Whether a byte is in a set.
     pub(super) fn one_of(&mut self, byte: Term, set: &[Term]) -> Term {
         let mut any = self.constant(1, 0);
         for member in set {
@@ -124,7 +124,7 @@ impl<W: StepObserver> Engine<'_, W> {
             let end = self.pool().binary(Binary::Eq, byte, nul);
             let not_end = self.pool().not(end);
             let outside = self.pool().not(inside);
-            // strspn goes on inside the set (which has no NUL), the others outside of it.
+            // `strspn` continues inside the set (which has no NUL), the others continue outside of it.
             let way = match (model, i < len, stop[0]) {
                 (Model::Strspn, true, _) => inside,
                 (Model::Strspn, false, _) => outside,

@@ -1,4 +1,4 @@
-//! Functions that read up to a mark: where they stopped depends on the bytes.
+//! Functions that read up to a delimiter: the position where they stop depends on the bytes.
 
 use super::{arg, result};
 use crate::engine::Engine;
@@ -6,7 +6,7 @@ use crate::observer::StepObserver;
 use replay::observer::{ExternalCall, View};
 
 impl<W: StepObserver> Engine<'_, W> {
-    /// The bytes of an input call are in place.
+    /// Adds conditions after an input call delivered its bytes.
     pub(super) fn delivered(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         let Some(known) = call.known else { return };
         let (start, mark, room) = match known.name {
@@ -25,7 +25,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 u64::try_from(n).unwrap_or(0)
             }
             _ if start == 0 => 0,
-            // A line may have NULs in it.
+            // A line may contain NULs.
             _ if self.arrived_last.is_some_and(|(address, _)| address == start) => {
                 self.arrived_last.map_or(0, |(_, length)| length)
             }
@@ -39,7 +39,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
         let mut last = [0];
         view.memory.peek(start.wrapping_add(len - 1), &mut last);
-        // With a full buffer, or at the end of the input, any last byte would do.
+        // With a full buffer, or at the end of the input, the last byte need not be the delimiter.
         if last[0] == mark && len + 1 < u64::from(room) {
             self.byte_is(view, start.wrapping_add(len - 1), mark, true);
         }

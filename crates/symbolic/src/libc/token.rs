@@ -1,4 +1,4 @@
-//! `strtok`: the token's bytes stay, the separators around it become conditions.
+//! `strtok`: the token's bytes keep their terms, the separators around it become conditions.
 
 use super::{arg, result};
 use crate::condition::{Kind, Reason};
@@ -8,7 +8,7 @@ use crate::shadow::Piece;
 use replay::observer::{ExternalCall, View};
 use solver::Term;
 
-/// What the patches of a call have replaced.
+/// What the patches of a call replaced.
 #[derive(Default)]
 pub(crate) struct Replaced {
     pub ranges: Vec<(u64, u64)>,
@@ -59,13 +59,13 @@ impl<W: StepObserver> Engine<'_, W> {
             self.byte_is(view, at, 0, false);
         }
         let end = found.wrapping_add(len);
-        // A separator there was replaced by the end of the token.
+        // The NUL at the end of the token replaced a separator there.
         let replaced = self.replaced.pieces.iter().rev().find(|p| p.0 == end).map(|p| p.1);
         if let Some(piece) = replaced {
             let term = self.piece(piece);
             let inside = self.one_of(term, &set);
             self.assume(view, inside, Kind::External, 1, None);
-            // The byte is the NUL that was written now.
+            // The byte is now the NUL.
             self.memory.set(end, None);
         }
         let next = if self.replaced.covers(end) { end.wrapping_add(1) } else { end };
