@@ -1,10 +1,10 @@
-//! How much it saves that all questions of a direction share what is known: each question asked along
-//! the path, and each from the beginning, with the same solver.
+//! Measures the benefit of incremental solving: each query asked along the path, and each from the beginning,
+//! with the same solver.
 //!
 //! `cargo run --release -p relapse-alternate --example sharing OLD NEW`
 //!
-//! Writes figures, a name and a number a line, for benchmarks. All ways of asking must give the same
-//! answers, or it fails; a question that takes too long in one of them has none there.
+//! Prints figures, one name and number per line, for benchmarks. All methods must give the same answers, or
+//! it fails; a query that times out in one of them has no answer there.
 
 use alternate::{Options, Run};
 use recording::Recording;
@@ -14,8 +14,8 @@ use symbolic::{Kind, Path, TermContext};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The questions of one direction: what is held, and the conditions of the other version, each with
-/// whether its opposite is asked for.
+/// The queries of one direction: the assumed conditions of one version, and the conditions of the other, each
+/// with whether its negation is queried.
 struct Questions {
     held: Vec<Term>,
     asked: Vec<(Term, bool)>,
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
         let run = Run::open(&recording, None, &options.follow)?;
         paths.push(symbolic::replay(&run.process, run.recorded, run.stream, &mut world, &options.follow)?);
     }
-    // The new version's branches are reported: the old one's conditions are held.
+    // The new version's branches are reported, so the old version's conditions are assumed.
     let decides = |kind: Kind| !matches!(kind, Kind::Bounds | Kind::Concretised);
     let questions = Questions {
         held: paths[0].conditions.iter().map(|c| c.term).collect(),
@@ -76,11 +76,11 @@ fn main() -> Result<()> {
 
 struct Timed {
     time: Duration,
-    /// Whether there is an input; none: it took too long.
+    /// Whether there is an input; `None` if it took too long.
     answers: Vec<Option<bool>>,
 }
 
-/// What `relapse alternate` does.
+/// The method of `relapse alternate`.
 fn along(world: &mut TermContext, questions: &Questions, settings: Settings) -> Result<Timed> {
     let TermContext { pool, variables } = world;
     let given = |v: u32| variables.value(v);
@@ -104,7 +104,7 @@ fn along(world: &mut TermContext, questions: &Questions, settings: Settings) -> 
     Ok(Timed { time: start.elapsed(), answers })
 }
 
-/// One process that keeps the path and is asked at each step: only sharing, nothing else.
+/// One process that keeps the path and is queried at each step: only incrementality, nothing else.
 fn shared(
     world: &mut TermContext,
     questions: &Questions,
@@ -131,8 +131,8 @@ fn shared(
     Ok(Timed { time: start.elapsed(), answers })
 }
 
-/// Each question told as a whole, as the method was described first: to one process that forgets
-/// everything behind it, or to a process each.
+/// Each query asserted as a whole, as the method was first described: in one process that pops everything
+/// afterwards, or in a process per query.
 fn anew(
     world: &mut TermContext,
     questions: &Questions,

@@ -1,7 +1,7 @@
-//! How near a report is to the truth, where the truth is known.
+//! The accuracy of a report, where the true fault is known.
 //!
-//! The classes are those of the DARWIN report (MSR-TR-2008-91, section 5): 1, the same line; 1a, a
-//! line with the same text; 2, the same function; 3, a caller or callee of it; 4, none of these.
+//! The classes are those of the DARWIN report (MSR-TR-2008-91, section 5): 1, the same line; 1a, a line with
+//! the same text; 2, the same function; 3, a caller or callee of it; 4, none of these.
 
 use crate::report::Candidate;
 use crate::run::Run;
@@ -10,7 +10,7 @@ use replay::image::Image;
 use std::fmt;
 use std::path::Path;
 
-/// See the module's documentation. The best comes first.
+/// See the module's documentation. Ordered from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     SameLine,
@@ -21,7 +21,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// As the report numbers it.
+    /// The number in the DARWIN report.
     #[must_use]
     pub fn number(self) -> &'static str {
         match self {
@@ -47,14 +47,14 @@ impl fmt::Display for Class {
     }
 }
 
-/// Where the error is. The file may be any tail of its path.
+/// The location of the fault. The file may be any suffix of its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truth {
     pub file: String,
     pub line: u32,
 }
 
-/// The class of a candidate; `run` is that of its version, `source` gives the text of lines.
+/// The class of a candidate. `run` is the run of its version; `source` returns the text of a line.
 #[must_use]
 pub fn class(
     candidate: &Candidate,
@@ -84,7 +84,7 @@ pub fn class(
     Class::Elsewhere
 }
 
-/// The best class of several candidates; that of none if there are none.
+/// The best class of several candidates; `Elsewhere` if there are none.
 #[must_use]
 pub fn best(classes: impl IntoIterator<Item = Class>) -> Class {
     classes.into_iter().min().unwrap_or(Class::Elsewhere)
@@ -97,7 +97,7 @@ fn paths(image: &Image) -> impl Iterator<Item = String> {
     })
 }
 
-/// The function with code at a line, or else the last that begins before it.
+/// The function with code at a line, or else the last function that begins before it.
 fn function_at(image: &Image, in_file: &dyn Fn(&str) -> bool, line: u32) -> Option<String> {
     let mut before: Option<(u32, String)> = None;
     for (index, _) in image.modules() {

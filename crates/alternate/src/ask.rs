@@ -1,33 +1,32 @@
-//! One question: can this be decided the other way, with everything else as assumed?
+//! One query: can this decision be negated under all assumptions?
 //!
-//! All questions of a direction go to one session, which holds the path condition of the other
-//! version and, as the search goes on, the branches before the one in question; so each is told to a
-//! solver once. A question that turns out to be hard is made easier:
+//! All queries of a direction use one session. It holds the path condition of the other version and,
+//! incrementally, the branches before the current one, so a solver gets each of them once. A query that is
+//! hard is simplified:
 //!
-//! 1. without the other version's conditions: if the branch cannot go the other way even then, it
-//!    never can (many branches repeat an earlier test). Once one question has been slow, this comes
-//!    first;
-//! 2. with every input byte fixed that the branch itself does not depend on. What is found so is as
-//!    good; that nothing is found means nothing.
+//! 1. without the other version's conditions: if the branch cannot be negated even then, the answer is unsat
+//!    (many branches repeat an earlier test). Once one query was slow, this comes first;
+//! 2. with every input byte fixed that the branch itself does not depend on. A model that is found is a model
+//!    of the query; unsat means nothing.
 
 use solver::{Error, Evaluation, Outcome, Pool, Session, Settings, Statistics, Term};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use symbolic::TermContext;
 
-/// A question that takes longer is hard.
+/// A query that takes longer is hard.
 const HARD: Duration = Duration::from_secs(1);
-/// Why a hard question has no answer, and what to do.
+/// The reason for an unanswered hard query, and the remedy.
 const NO_SOLVER: &str = "too hard without a solver, and none was found: install cvc5 (or bitwuzla, z3)";
-/// Time for the question without the other version's conditions.
+/// Timeout of the query without the other version's conditions.
 const PRECHECK: Duration = Duration::from_secs(10);
 
 pub(crate) struct Asker {
     session: Session,
     settings: Settings,
-    /// The branches so far, for the questions without the other version.
+    /// The branches so far, for queries without the other version.
     before: Vec<Term>,
-    /// A session for those, and how many branches it has been told.
+    /// A session for those queries, and how many branches it has assumed.
     bare: Option<(Session, usize)>,
     hard: bool,
 }
@@ -43,12 +42,12 @@ impl Asker {
         }
     }
 
-    /// A condition of the other version.
+    /// Assumes a condition of the other version.
     pub fn hold(&mut self, pool: &mut Pool, condition: Term) {
         self.session.assume(pool, condition);
     }
 
-    /// A branch that the next questions come behind.
+    /// Assumes a branch that precedes the next queries.
     pub fn pass(&mut self, pool: &mut Pool, condition: Term) {
         self.session.assume(pool, condition);
         self.before.push(condition);
@@ -66,7 +65,7 @@ impl Asker {
         all
     }
 
-    /// Whether the opposite of a condition can hold with everything assumed.
+    /// Whether the negation of a condition is satisfiable under all assumptions.
     pub fn ask(&mut self, world: &mut TermContext, condition: Term) -> Outcome {
         let TermContext { pool, variables } = world;
         let given = |v: u32| variables.value(v);
@@ -92,7 +91,7 @@ impl Asker {
         }
     }
 
-    /// Whether the branches before rule a condition out by themselves.
+    /// Whether the branches before imply the negation of a condition.
     fn impossible_before(&mut self, pool: &mut Pool, condition: Term, given: &dyn Fn(u32) -> u128) -> bool {
         let (bare, told) = self.bare.get_or_insert_with(|| {
             let mut settings = self.settings.clone();
@@ -106,7 +105,7 @@ impl Asker {
         answered(bare.ask(pool, condition, given)) == Outcome::Unsat
     }
 
-    /// The question with all bytes fixed that the condition does not name.
+    /// The query with all bytes fixed that the condition does not name.
     fn narrowed(&mut self, pool: &mut Pool, condition: Term, given: &dyn Fn(u32) -> u128) -> Outcome {
         let free: HashSet<u32> = pool.variables(condition).iter().copied().collect();
         let mut conditions = self.session.assumed().to_vec();
@@ -126,7 +125,7 @@ impl Asker {
     }
 }
 
-/// What a solver does wrong, or that there is none, concerns this question only.
+/// An error of a solver, or the lack of one, affects this query only.
 fn answered(outcome: Result<Outcome, Error>) -> Outcome {
     match outcome {
         Ok(outcome) => outcome,
@@ -135,7 +134,7 @@ fn answered(outcome: Result<Outcome, Error>) -> Outcome {
     }
 }
 
-/// Whether conditions hold under values.
+/// Whether conditions hold under an assignment.
 pub(crate) fn holds(
     pool: &Pool,
     conditions: impl IntoIterator<Item = Term>,
@@ -151,7 +150,7 @@ mod tests {
     use solver::{Binary, Command};
     use symbolic::Origin;
 
-    /// Two bytes whose product is, and is to be, something.
+    /// A condition that the product of two bytes is not a certain value.
     fn product(world: &mut TermContext) -> Term {
         let stdin = world.variables.origin(&Origin::Stdin);
         let bytes = [3, 5].map(|value| {
@@ -199,12 +198,12 @@ mod tests {
         asker.hold(&mut world.pool, less);
         let Outcome::Sat(model) = asker.ask(&mut world, condition) else { panic!("241 times 251") };
         assert_eq!(model.values[&0], 241);
-        // A branch before rules it out.
+        // A branch before contradicts it.
         let limit = world.pool.constant(8, 250);
         let small = world.pool.binary(Binary::Ult, y, limit);
         asker.pass(&mut world.pool, small);
         assert_eq!(asker.ask(&mut world, condition), Outcome::Unsat);
-        // It does so by itself if the product is wanted in this order.
+        // The branches alone contradict it if the product requires this order.
         asker.hard = true;
         let opposite = world.pool.not(less);
         asker.pass(&mut world.pool, opposite);

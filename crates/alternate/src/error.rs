@@ -1,9 +1,9 @@
-//! Why there is no answer.
+//! Why there is no result.
 
 use crate::side::Side;
 
-/// See the module's documentation. Questions that a solver could not answer are no errors; they are
-/// counted in the report.
+/// See the module's documentation. Queries that a solver could not answer are not errors; the report counts
+/// them.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("replay the run of the {side} version: {reason}")]

@@ -1,4 +1,4 @@
-//! What is known of a run's way: its conditions, and what is looked at as if it were one.
+//! The facts about a run's path: its conditions, and further decisions that are treated like conditions.
 
 use crate::error::Error;
 use crate::options::Predicates;
@@ -12,19 +12,19 @@ use solver::Term;
 use std::time::Instant;
 use symbolic::{At, Kind, Path, Site, StepObserver, SymbolicState, TermContext};
 
-/// What a fact is about.
+/// The kind of a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// A condition of the path.
     Condition(Kind),
-    /// A choice between two values that the compiler made of a branch.
+    /// A `select` instruction, which the compiler may have made from a branch.
     Choice,
-    /// A test that is not in the program, in words.
+    /// A predicate that the program does not test, as text.
     Predicate(String),
 }
 
 impl What {
-    /// A word for it.
+    /// The name of the kind.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -34,13 +34,13 @@ impl What {
         }
     }
 
-    /// Whether the way itself is another one if it turns out differently: such a fact can be seen in
-    /// a recording without following its input.
+    /// Whether the path itself changes if it is decided differently. Such a fact can be checked in a
+    /// recording without symbolic replay.
     pub(crate) fn is_jump(&self) -> bool {
         matches!(self, What::Condition(Kind::Branch | Kind::Switch))
     }
 
-    /// Whether something is decided here.
+    /// Whether it is a decision.
     pub(crate) fn decides(&self, libraries: bool) -> bool {
         match self {
             What::Condition(Kind::Bounds | Kind::Concretised) => false,
@@ -55,28 +55,28 @@ impl What {
 pub(crate) struct Fact {
     pub term: Term,
     pub at: At,
-    /// Where the decision was computed: `at`, or the comparison before it.
+    /// Where the decision was computed: `at`, or an earlier comparison.
     pub site: Site,
     pub what: What,
-    /// Of a choice or predicate: how it turned out. The term is true in any case.
+    /// The concrete value of a choice or predicate. The term is true in either case.
     pub holds: bool,
-    /// The same was a fact before.
+    /// Whether the same term was a fact before.
     pub repeated: bool,
 }
 
-/// All facts of a run, in the order of time.
+/// All facts of a run, in execution order.
 pub(crate) struct Facts {
     pub list: Vec<Fact>,
     pub path: Path,
 }
 
 impl Facts {
-    /// Whether something that can be decided otherwise is among them.
+    /// Whether it contains a decision.
     pub fn any_decision(&self, libraries: bool) -> bool {
         self.list.iter().any(|f| f.what.decides(libraries))
     }
 
-    /// Values that were fixed because what used them is not followed.
+    /// Number of values that were concretised because their users are not followed.
     pub fn fixed(&self) -> usize {
         self.list.iter().filter(|f| f.what == What::Condition(Kind::Concretised)).count()
     }
@@ -126,7 +126,7 @@ pub(crate) fn follow_process(
     Ok(Facts { list, path })
 }
 
-/// Sees what is not a condition of the path.
+/// Collects the facts that are not conditions of the path.
 pub(crate) struct Watcher<'i> {
     tester: Tester<'i>,
     found: Vec<Fact>,

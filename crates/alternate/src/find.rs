@@ -17,17 +17,16 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use symbolic::{Input, Site, TermContext};
 
-/// A direction that takes less than this part of the budget is cheap.
+/// A direction that takes less than this fraction of the budget is cheap.
 const CHEAP: u32 = 10;
-/// Following the input gets some time even if nothing is to be asked.
+/// Minimum time for following the input, however small the budget is.
 const LEAST: Duration = Duration::from_secs(10);
 
-/// Finds inputs near to the recorded one on which the two versions part, and the branches where they
-/// do.
+/// Finds inputs close to the recorded one on which the two versions diverge, and the branches where they do.
 ///
 /// # Errors
-/// If the question makes no sense ([`Error::NoInput`], [`Error::NoBranch`], [`Error::NoDeviation`],
-/// [`Error::OtherInput`]), or the runs cannot be made again.
+/// If the search is not applicable ([`Error::NoInput`], [`Error::NoBranch`], [`Error::NoDeviation`],
+/// [`Error::OtherInput`]), or the runs cannot be repeated.
 pub fn find(
     old: &Run<'_>,
     new: &Run<'_>,
@@ -102,7 +101,7 @@ pub fn find(
     name_moments(&case.runs, &mut candidates)?;
     let verdict = match candidates.is_empty() {
         false => Verdict::Found,
-        // What was decided under values that stay as they were is decided for those values only.
+        // Values that are not followed were fixed, so equality is shown only for those values.
         true if equal && fixed == 0 => Verdict::Equal,
         true => Verdict::Undecided { fixed },
     };
@@ -120,8 +119,8 @@ pub fn find(
     })
 }
 
-/// Whether the trouble is that the new version was recorded with another input: `world` has the bytes
-/// of the old one where both read them.
+/// Checks whether the new version was recorded with another input. `world` has the bytes of the old version
+/// where both read them.
 fn other_input(runs: &Both<&Run<'_>>, world: &TermContext, options: &Options) -> Option<Error> {
     let mut own = TermContext::default();
     follow(runs.new, Side::New, &mut own, options, Instant::now() + options.budget).ok()?;
@@ -134,7 +133,7 @@ fn other_input(runs: &Both<&Run<'_>>, world: &TermContext, options: &Options) ->
     })
 }
 
-/// Runs both versions with the recorded input: they must do what they did.
+/// Runs both versions with the recorded input and checks that they take the recorded paths.
 fn reproduced(case: &mut Case<'_>, input: &Both<Input>) -> Result<Both<crate::Ended>, Error> {
     let reruns = case.run(input).map_err(|(side, reason)| Error::Rerun { side, reason })?;
     for side in [Side::Old, Side::New] {
@@ -196,7 +195,7 @@ fn both_directions(
         if wanted {
             let now = Instant::now();
             let both = side == Side::New && direction != Direction::New;
-            // The second direction is to have its share.
+            // Reserve half of the time for the second direction.
             let until = if both { now + deadline.saturating_duration_since(now) / 2 } else { deadline };
             if !all {
                 let steps = relevant(case.runs.of(side), case.options.budget / CHEAP / 2);
@@ -229,8 +228,8 @@ fn name_moments(runs: &Both<&Run<'_>>, candidates: &mut [Candidate]) -> Result<(
     Ok(())
 }
 
-/// What passes first; then code that both versions ran; then what the new version omits; then what
-/// changes least. The order of time decides between equals.
+/// Order: candidates that pass; then code that both versions ran; then checks that the new version omits;
+/// then the fewest changed bytes. Ties keep execution order.
 fn rank(candidates: &mut [Candidate]) {
     let told: HashSet<String> =
         candidates.iter().filter(|c| c.side == Side::New && c.passes()).map(|c| c.function.clone()).collect();

@@ -1,27 +1,26 @@
-//! Alternate inputs: why a test fails now, said by inputs near to it.
+//! Alternate inputs: explains a failing test by similar inputs.
 //!
-//! A test passes with the old version and fails with the new one. Each version takes its way
-//! through the program, and each way has a path condition: what an input must be like to go there.
-//! An *alternate input* satisfies the path condition of one version but not that of the other. The
-//! branch where the other leaves its way is where the versions disagree about inputs like this one;
-//! if both versions give the same output for the alternate input, that branch is most likely where
-//! the error is. (The method is DARWIN: Qi, Roychoudhury, Liang, Vaswani, "DARWIN: an approach to
-//! debugging evolving programs", TOSEM 2012.)
+//! A test passes with the old version and fails with the new one. Each version takes a path through the
+//! program, and each path has a path condition, which exactly the inputs that take it satisfy. An *alternate
+//! input* satisfies the path condition of one version but not that of the other. At the branch where the
+//! other leaves its path, the versions disagree about inputs like this one. If both versions give the same
+//! output for the alternate input, that branch is most likely the location of the fault. (The method is
+//! DARWIN: Qi, Roychoudhury, Liang, Vaswani, "DARWIN: an approach to debugging evolving programs", TOSEM
+//! 2012.)
 //!
-//! Nothing of the two programs needs to correspond except their input: versions with many changes,
-//! or two implementations of one specification, can be compared as well. Code that is missing in
-//! the new version is found as a branch of the old one; a branch on a line that nobody changed can
-//! be found as well.
+//! The two programs need to correspond in nothing but their input: versions with many changes, or two
+//! implementations of one specification, can be compared as well. Code that the new version lacks is found as
+//! a branch of the old one. A branch on an unchanged line can be found, too.
 //!
 //! # What lives here
-//! * [`find`]: the whole search; [`Options`] for it, [`Report`] what comes out of it;
-//! * [`run`]: a recorded run, and what is known of its way (`facts`, `predicates`);
+//! * [`find`]: the whole search; [`Options`] for it, [`Report`] with its result;
+//! * [`run`]: a recorded run, and the facts about its path (`facts`, `predicates`);
 //! * [`rerun`]: running a recorded program again with another input;
-//! * [`relevant`]: what the outputs of a run depend on; other decisions are not asked about;
-//! * [`same`]: another input for the same way;
+//! * [`relevant`]: what the outputs of a run depend on; other decisions are skipped;
+//! * [`same`]: another input for the same path;
 //! * `search`: one direction, question by question; `ask`: one question;
 //! * `way`: whether two runs took the same way up to a branch;
-//! * [`accuracy`]: how near a report is to a known truth.
+//! * [`accuracy`]: the distance of a report from a known fault.
 //!
 //! # What is true of every alternate input
 //! A solver only proposes. Both programs have been run with each input that is reported, and their
@@ -29,8 +28,8 @@
 //! way up to the reported branch and went the other way there.
 //!
 //! # What must not be known here
-//! Terminals, command lines, environment variables, source text (the caller has it), how terms are
-//! solved, how input is followed.
+//! Terminals, command lines, environment variables, source text (the caller has it), how terms are solved,
+//! how input is followed.
 //!
 //! # Example
 //! ```no_run

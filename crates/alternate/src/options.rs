@@ -1,4 +1,4 @@
-//! What to look for, and for how long.
+//! What to search for, and the limits.
 
 use solver::{Command, Settings};
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 /// Which version's branches are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// The new version's; the old one's as well if no alternate input for them passes, or if
-    /// finding out was cheap.
+    /// The new version's; the old one's as well if no alternate input for them passes, or if the first
+    /// direction was cheap.
     #[default]
     Auto,
     /// Only the new version's.
@@ -17,14 +17,14 @@ pub enum Direction {
     Both,
 }
 
-/// Facts about values that are looked at as if the program tested them.
+/// Predicates over values that are treated as if the program tested them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Predicates {
     #[default]
     None,
     /// Whether results are null or negative, and which variables are equal.
     Equal,
-    /// And which are less than others.
+    /// Also which variables are less than others.
     Ordered,
 }
 
@@ -33,17 +33,17 @@ pub enum Predicates {
 pub struct Options {
     /// Which input is followed.
     pub follow: symbolic::Options,
-    /// Solvers and the time for one question.
+    /// Solvers and the limits of one query.
     pub solver: Settings,
     pub direction: Direction,
     pub predicates: Predicates,
-    /// Time for the whole search.
+    /// Time limit of the whole search.
     pub budget: Duration,
-    /// Whether decisions inside of library functions are candidates.
+    /// Whether decisions in library functions are candidates.
     pub libraries: bool,
-    /// Runs of one branch that are tried at most, unless one passes before.
+    /// Maximum number of instances of one branch that are tried, unless one passes before.
     pub instances: usize,
-    /// Look for inputs even if the versions do not differ on the recorded one.
+    /// Search even if the versions do not differ on the recorded input.
     pub anyway: bool,
 }
 
@@ -52,9 +52,9 @@ impl Options {
     #[must_use]
     pub fn new(commands: Vec<Command>) -> Options {
         let mut follow = symbolic::Options::default();
-        // What comes out of pipes and sockets cannot be replaced.
+        // Input from pipes and sockets cannot be replaced.
         follow.inputs.streams = false;
-        // Both versions have theirs, and a solver is to be told.
+        // Lower than the default: both versions have terms, and all of them go to a solver.
         follow.max_terms = 20_000_000;
         Options {
             follow,

@@ -1,12 +1,12 @@
-//! Tests that are not in the program, made while it is replayed.
+//! Predicates that the program does not test, evaluated during replay.
 //!
-//! An error in a value alone does not show in branches. So values are looked at as if the program
-//! had tested them: results of functions, whether they are null or negative; variables, when they
-//! have been given a value, whether they are equal to (or less than) the other variables of their
-//! type. Nothing is built again for it, and no test is seen by the program.
+//! A fault that affects only values does not show in branches. So values are treated as if the program had
+//! tested them: results of functions, whether they are null or negative; variables, at each assignment,
+//! whether they are equal to (or less than) the other variables of their type. The program is not rebuilt,
+//! and its behaviour does not change.
 //!
-//! DARWIN inserts such tests into the source *before* an assignment. Here they come right behind it:
-//! the same facts, only earlier, and the value that is assigned last is tested as well.
+//! DARWIN inserts such tests into the source *before* an assignment. Here they come right after it: the facts
+//! are the same, only earlier, and the last assigned value is tested as well.
 
 use crate::facts::{Fact, Watcher, What};
 use crate::options::Predicates;
@@ -18,17 +18,18 @@ use solver::{Binary, Term};
 use std::collections::HashMap;
 use symbolic::SymbolicState;
 
-/// With more variables of one type than this, only the nearest are compared.
+/// Maximum number of other variables of a type that a variable is compared with, the closest declarations
+/// first.
 const OTHERS: usize = 12;
 
-/// What is known of a function's variables.
+/// The variables of a function.
 struct Known<'i> {
     bindings: Bindings<'i>,
-    /// Variables of simple types: number, type behind all names, bytes, whether it has a sign.
+    /// Variables of scalar types: number, type without typedefs, size, signedness.
     simple: Vec<Simple>,
-    /// Frame offset to variable, for those that live in memory.
+    /// Frame offset to variable, for variables in memory.
     homes: HashMap<u64, u32>,
-    /// Instruction to the variables that have a new value there.
+    /// Instruction to the variables that get a new value there.
     bound: HashMap<u32, Vec<u32>>,
 }
 
@@ -53,7 +54,7 @@ impl<'i> Tester<'i> {
         Tester { image, kind, functions: HashMap::new() }
     }
 
-    /// Looks at the instruction that has just run.
+    /// Evaluates the predicates for the instruction that has just run.
     pub fn step(&mut self, now: &mut SymbolicState<'_, '_>, found: &mut Vec<Fact>) {
         if self.kind == Predicates::None {
             return;
@@ -98,7 +99,7 @@ fn result(now: &mut SymbolicState<'_, '_>, operand: Operand, ty: Ty, found: &mut
     Watcher::note(now, test, holds, what, found);
 }
 
-/// A variable has a new value: how it compares to the others of its type.
+/// A variable has a new value: compares it to the others of its type.
 fn compare(
     now: &mut SymbolicState<'_, '_>,
     known: &Known<'_>,
@@ -129,7 +130,7 @@ fn compare(
     }
 }
 
-/// Terms and values of two variables if one of them depends on input and both are known.
+/// Terms and values of two variables, if one of them depends on input and both values are known.
 fn pair(
     now: &mut SymbolicState<'_, '_>,
     known: &Known<'_>,
@@ -190,11 +191,10 @@ impl<'i> Known<'i> {
     }
 }
 
-/// Behind typedefs: the type's number, its size, and whether it has a sign, if it is a number or a
-/// pointer.
+/// The number of a type without typedefs, its size and signedness, if it is an integer or a pointer.
 fn simple_type(module: &Module, ty: Option<u32>) -> Option<(u32, u64, bool)> {
     let mut number = ty?;
-    // Deeper than this only in a circle.
+    // A deeper chain is a cycle.
     for _ in 0..64 {
         let found = module.types.get(number as usize)?;
         let signed = match &found.kind {

@@ -1,10 +1,11 @@
-//! What the outputs of a run depend on: the relevant slice of all that it puts out.
+//! What the outputs of a run depend on: the relevant slice of all its outputs.
 //!
-//! Outputs are what reaches standard output, files and the exit status. A run that puts something out only because a
-//! branch went this way depends on that branch; one that puts nothing out there depends on it as well, so every
-//! executed branch with a way not taken on which something could be put out, or the program end, is part of the
-//! criterion. The slice is the plain closure of data, control and potential dependence: a run on which everything in
-//! it is decided alike puts out the same (Qi, Nguyen and Roychoudhury, *Path exploration based on symbolic output*).
+//! Outputs are writes to standard output and files, and the exit status. An output that is written only
+//! because a branch took this edge depends on that branch. So does the absence of an output: every executed
+//! branch with an edge not taken on which an output could be written, or the program could end, is part of
+//! the criterion. The slice is the plain closure of data, control and potential dependence: a run with equal
+//! values of everything in it has the same output (Qi, Nguyen and Roychoudhury, *Path exploration based on
+//! symbolic output*).
 
 use externals::{Direction, flag};
 use program::inst::{BlockId, Inst, Operand};
@@ -18,10 +19,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 use symbolic::{At, Kind};
 
-/// A way out of a branch: module, function, block, and the block it leads to.
+/// An edge of a branch: module, function, block, and successor.
 pub type Edge = (u32, u32, BlockId, BlockId);
 
-/// Executed branches with a silent way that could have said something: no more are criteria.
+/// Maximum number of executed branches in the criterion that omitted an output.
 const MOST_SILENT: usize = 50_000;
 
 /// See the module's documentation.
@@ -29,11 +30,11 @@ const MOST_SILENT: usize = 50_000;
 pub struct OutputSlice {
     /// The executed instructions in it, by their steps.
     pub steps: HashSet<u64>,
-    /// It was cut off: steps may be missing.
+    /// Whether it was truncated: steps may be missing.
     pub cut: bool,
-    /// The ways out of branches that the run took.
+    /// The branch edges that the run took.
     pub taken: HashSet<Edge>,
-    /// The instruction at which it ended: module, function and number there.
+    /// The instruction at which the run ended: module, function and index.
     pub end: Option<(u32, u32, u32)>,
     /// Which of the steps that were asked about are in the slices of which others.
     pub among: Among,
@@ -80,7 +81,7 @@ impl OutputSlice {
     }
 }
 
-/// The steps of the relevant slice (closure) of some steps, and whether it was cut off.
+/// The steps of the relevant slice (closure) of some steps, and whether it was truncated.
 ///
 /// # Errors
 /// If the run does not replay.
@@ -115,8 +116,8 @@ fn steps_of(slice: &Slice, stream: u32) -> (HashSet<u64>, bool) {
     (of, slice.truncated || slice.asked_back_to.is_some())
 }
 
-/// The step of the instruction that a condition is of. What a library function decided is known when
-/// the call has come back.
+/// The step of a condition's instruction. The conditions of a library function are recorded when the call has
+/// returned, one step later.
 #[must_use]
 pub fn executed(process: &LoadedProcess, at: &At, kind: Kind) -> u64 {
     let function = process.image.module(at.module).functions.get(at.function as usize);
@@ -125,7 +126,7 @@ pub fn executed(process: &LoadedProcess, at: &At, kind: Kind) -> u64 {
     at.step.saturating_sub(came_back.into())
 }
 
-/// Whether each function may put something out or end the program, with all it calls.
+/// Whether each function may write output or end the program, directly or through its callees (a fixpoint).
 fn speaking(image: &Image) -> Vec<bool> {
     let count = image.functions() as usize;
     let mut speaks = vec![false; count];
@@ -157,14 +158,14 @@ fn says(image: &Image, module: u32, inst: &Inst, speaks: &[bool]) -> bool {
             let writes = known.io.is_some_and(|io| io.direction == Direction::Out);
             writes || known.flags & (flag::EXITS | flag::NORETURN) != 0
         }
-        // Nobody knows.
+        // Unknown function: conservative.
         _ => true,
     }
 }
 
 struct Silent {
     speaks: Vec<bool>,
-    /// For each function (module and index), the ways on which something is said.
+    /// For each function (module and index), the branch edges on which output may be written.
     ways: HashMap<(u32, u32), HashSet<(BlockId, BlockId)>>,
     steps: Vec<u64>,
     taken: HashSet<Edge>,

@@ -1,4 +1,4 @@
-//! What was found.
+//! The result of a search.
 
 use crate::facts::What;
 use crate::rerun::Ended;
@@ -7,16 +7,16 @@ use solver::Statistics;
 use std::time::Duration;
 use symbolic::{At, Index, Input, Origin};
 
-/// One input byte that is another one in an alternate input.
+/// One input byte that differs in an alternate input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// Such as `stdin[3]`.
+    /// For example `stdin[3]`.
     pub name: String,
     pub old: u8,
     pub new: u8,
 }
 
-/// The bytes of one origin, as they were and as they are.
+/// The bytes of one origin, before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub origin: Origin,
@@ -24,30 +24,30 @@ pub struct Part {
     pub new: Vec<u8>,
 }
 
-/// An input on which one version takes the way of the failing input and the other does not. Both
-/// have been run with it.
+/// An input on which one version takes the path of the failing input and the other does not. Both have been
+/// run with it.
 #[derive(Clone, Debug)]
 pub struct Alternate {
-    /// The branch instance: when it ran in the failing run.
+    /// The branch instance in the failing run.
     pub at: At,
     /// The execution index of that instance.
     pub index: Option<Index>,
-    /// What the input bytes fulfil in the failing run.
+    /// The condition that the failing input satisfies.
     pub condition: String,
-    /// What they fulfil now.
+    /// The condition that the alternate input satisfies.
     pub flipped: String,
     pub changed: Vec<Changed>,
-    /// Only what has changed.
+    /// Only the changed bytes.
     pub parts: Vec<Part>,
     /// The whole input, as each version can read it.
     pub input: Both<Input>,
-    /// How both versions ended with it.
+    /// The output and status of both versions with it.
     pub ended: Both<Ended>,
-    /// Both versions gave the same output and ended the same way.
+    /// Whether both versions had the same output and status.
     pub passes: bool,
 }
 
-/// A branch where the versions disagree about inputs near to the failing one.
+/// A branch where the versions disagree about inputs close to the failing one.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The version the branch is in.
@@ -57,17 +57,17 @@ pub struct Candidate {
     pub line: u32,
     pub column: u32,
     pub function: String,
-    /// The other version ran a function of this name as well.
+    /// Whether the other version ran a function of this name as well.
     pub shared: bool,
-    /// A check of the old version, with an input that passes, in a function that the new version ran
-    /// too, where no branch of the new version in this function has such an input: the new version
-    /// lacks the check, or has a weaker one.
+    /// A check of the old version, with an input that passes, in a function that the new version also ran,
+    /// where no branch of the new version in this function has such an input: the new version lacks the
+    /// check, or has a weaker one.
     pub omitted: bool,
-    /// The condition of the best alternate input's instance, as it was in the failing run.
+    /// The condition of the best alternate input's instance, in the failing run.
     pub condition: String,
     /// The best first: those that pass, then those with few changes. Never empty.
     pub alternates: Vec<Alternate>,
-    /// Instances of the branch that were not asked about because enough was known.
+    /// Number of instances of the branch that were skipped because enough was known.
     pub more: u64,
 }
 
@@ -85,34 +85,34 @@ impl Candidate {
     }
 }
 
-/// What was done in one direction.
+/// Statistics of one direction.
 #[derive(Clone, Debug)]
 pub struct Searched {
-    /// Whose branches were looked at.
+    /// The version whose branches were tried.
     pub side: Side,
-    /// Values that are not followed were allowed to change: what is found so is as good, that nothing
-    /// is found means nothing.
+    /// Whether values that are not followed were allowed to change. Inputs found are equally good; finding
+    /// none means nothing.
     pub relaxed: bool,
-    /// Conditions of the version, and those of them that decide something.
+    /// Conditions of the version, and the decisions among them.
     pub conditions: u64,
     pub decisions: u64,
-    /// Decisions that were left out since no output depends on them.
+    /// Decisions that were skipped because no output depends on them.
     pub irrelevant: u64,
-    /// Questions asked: decisions that are not repeated.
+    /// Queries made: decisions that are not repeated.
     pub asked: u64,
     pub impossible: u64,
-    /// Inputs found, and what became of them.
+    /// Inputs found, and confirmed by runs.
     pub found: u64,
     pub confirmed: u64,
-    /// The programs went another way with it than expected.
+    /// Inputs with which the programs took an unexpected path.
     pub rejected: u64,
-    /// The programs could not be run with it.
+    /// Inputs with which the programs could not be run.
     pub untried: u64,
-    /// Questions without an answer.
+    /// Queries without an answer.
     pub unknown: u64,
-    /// Questions not asked because time was up.
+    /// Queries not made because time was up.
     pub unasked: u64,
-    /// The first reasons for what is unknown, untried or rejected.
+    /// The first reasons for inputs that are unknown, untried or rejected.
     pub reasons: Vec<String>,
     pub time: Duration,
     pub statistics: Statistics,
@@ -140,30 +140,30 @@ impl Searched {
         }
     }
 
-    /// Keeps a reason unless it is known or there are enough.
+    /// Records a reason unless it is known or there are enough.
     pub(crate) fn reason(&mut self, reason: String) {
         if self.reasons.len() < 5 && !self.reasons.contains(&reason) {
             self.reasons.push(reason);
         }
     }
 
-    /// Whether every question has got its answer.
+    /// Whether every query has been answered.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.rejected + self.untried + self.unknown + self.unasked + self.irrelevant == 0
     }
 }
 
-/// What all of it means.
+/// The overall result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// There are candidates.
     Found,
-    /// Exactly the same inputs take the way of the failing input in both versions: the error does not
-    /// show in branches.
+    /// In both versions exactly the same inputs take the path of the failing input: the fault does not affect
+    /// branches.
     Equal,
-    /// Nothing was found, but not all questions have an answer, or answers hold only as long as
-    /// `fixed` values that are not followed stay as they were.
+    /// Nothing was found, but not all queries have an answer, or answers hold only while `fixed` values that
+    /// are not followed do not change.
     Undecided { fixed: usize },
 }
 
@@ -171,27 +171,27 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub struct Report {
     pub verdict: Verdict,
-    /// The most likely first: what passes; code that both versions ran; checks that the new version
-    /// omits; what changes least of the input.
+    /// The most likely first: those that pass; code that both versions ran; checks that the new version
+    /// omits; the fewest changed bytes.
     pub candidates: Vec<Candidate>,
     pub searched: Vec<Searched>,
-    /// How both versions end with the recorded input.
+    /// The output and status of both versions with the recorded input.
     pub ended: Both<Ended>,
     /// The recorded input.
     pub input: Both<Input>,
     /// Files that each version writes to.
     pub written: Both<Vec<String>>,
-    /// Input bytes that both versions know.
+    /// Number of input bytes that are variables.
     pub bytes: usize,
     /// Time to follow the input of both runs.
     pub followed: Duration,
-    /// Time spent running programs again, and how often.
+    /// Time for running programs again, and the number of runs.
     pub ran: Duration,
     pub runs: u64,
 }
 
 impl Report {
-    /// The alternate input that passes and is nearest to the failing one.
+    /// The alternate input that passes and is closest to the failing one.
     #[must_use]
     pub fn nearest_passing(&self) -> Option<&Alternate> {
         let all = self.candidates.iter().flat_map(|c| &c.alternates).filter(|a| a.passes);

@@ -1,4 +1,4 @@
-//! Running a recorded program again with another input, under recording.
+//! Runs a recorded program again with another input, under recording.
 
 use crate::error::Untried;
 use crate::run::main_thread;
@@ -20,11 +20,11 @@ use symbolic::{Input, Origin};
 
 /// The runtime in the program records into the directory named by this variable.
 const DIRECTORY: &str = "RELAPSE_RECORD_DIR";
-/// More output than this is not kept.
+/// Maximum size of the output that is kept.
 const MAX_OUTPUT: u64 = 1 << 26;
-/// Every pipe holds this much.
+/// The capacity that every pipe has at least.
 const PIPE: usize = 4096;
-/// How often a running program is looked at: a short one soon, a long one less often.
+/// Maximum and initial interval of polling a running program: short programs end soon.
 const TURN: Duration = Duration::from_millis(1);
 const FIRST_TURN: Duration = Duration::from_micros(50);
 
@@ -33,7 +33,7 @@ const FIRST_TURN: Duration = Duration::from_micros(50);
 pub enum Status {
     Exit(i32),
     Signal(i32),
-    /// It was ended because it took too long.
+    /// It was killed at the timeout.
     TimedOut,
 }
 
@@ -47,14 +47,14 @@ impl fmt::Display for Status {
     }
 }
 
-/// What can be seen of a run from outside.
+/// The observable behaviour of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     pub status: Status,
     pub stdout: Vec<u8>,
 }
 
-/// A program that was run again.
+/// The recorded run of a program with another input.
 pub struct Rerun {
     pub recorded: Process,
     pub process: LoadedProcess,
@@ -64,16 +64,16 @@ pub struct Rerun {
 
 /// Runs recorded programs again.
 pub trait Runner {
-    /// What is known of a recorded process from now on: the environment it had, the files it read.
+    /// Stores facts about a recorded process for later runs: its environment, the files it read.
     fn remember(&mut self, recorded: &Process, path: &symbolic::Path) {
         let _ = (recorded, path);
     }
 
-    /// Runs the program of a recorded process with an input. `written`: files that it writes to,
-    /// which are left as they are.
+    /// Runs the program of a recorded process with an input. `written`: files that it writes to, whose
+    /// originals must not change.
     ///
     /// # Errors
-    /// Why it cannot be done. That a program fails is none.
+    /// If the program could not be run. A failing program is not an error.
     fn run(&mut self, recorded: &Process, input: &Input, written: &[String]) -> Result<Rerun, Untried>;
 }
 
@@ -81,15 +81,15 @@ pub trait Runner {
 /// that looks like its own, so that nothing is left there. Limits of the system are those of the caller.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    /// Where directories for runs are made.
+    /// Where directories for runs are created.
     scratch: PathBuf,
-    /// How long a run may take.
+    /// Timeout of a run.
     timeout: Duration,
-    /// Of recorded processes, by their identity.
+    /// By the identity of the recorded process.
     surroundings: HashMap<String, Surroundings>,
 }
 
-/// What a recorded process had around it.
+/// The environment and the files of a recorded process.
 #[derive(Clone, Debug)]
 struct Surroundings {
     environment: Vec<(String, Vec<u8>)>,
@@ -144,25 +144,25 @@ impl Recorder {
     }
 }
 
-/// A run that is about to be made.
+/// A prepared run.
 struct Staged {
-    /// There if something had to be put into it.
+    /// `None` if no file had to be staged.
     scratch: Option<tempfile::TempDir>,
     directory: PathBuf,
     arguments: Vec<Vec<u8>>,
 }
 
-/// What a run without recording did.
+/// The result of a run without recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainRun {
     pub ended: Ended,
-    /// The named files as the run left them; none if one was not there.
+    /// The named files after the run; `None` if a file did not exist.
     pub files: Vec<(String, Option<Vec<u8>>)>,
 }
 
 impl Recorder {
-    /// Runs a program without recording it. If it reads or writes files (`written`), it does so in a
-    /// copy of its directory.
+    /// Runs a program without recording it. If it reads or writes files (`written`), it runs in a copy of its
+    /// directory.
     ///
     /// # Errors
     /// As [`Runner::run`].
@@ -233,7 +233,7 @@ impl Recorder {
             command.arg0(name);
         }
         command.args(arguments);
-        // A program that was not instrumented from its beginning on has none that is known.
+        // The environment is unknown if the program was not instrumented from its start.
         let known = self.surroundings.get(&info.identity).map(|s| &s.environment);
         if let Some(recorded) = known.filter(|environment| !environment.is_empty()) {
             command.env_clear();
@@ -253,7 +253,7 @@ impl Recorder {
     }
 }
 
-/// An argument that names a file of the working directory by its whole path names the changed one.
+/// Replaces arguments that are absolute paths of changed files in the working directory by the staged paths.
 fn replace_inside(input: &Input, written: &[String], arguments: &mut [Vec<u8>], from: &Path, to: &Path) {
     let files = input.files().map(|(path, _)| path).chain(written.iter().map(String::as_str));
     for path in files.filter(|path| !path.starts_with('/')) {
@@ -264,8 +264,8 @@ fn replace_inside(input: &Input, written: &[String], arguments: &mut [Vec<u8>], 
     }
 }
 
-/// Files with absolute paths cannot be put into the working directory. If an argument names one, it
-/// names a copy instead.
+/// Files with absolute paths cannot be staged in the working directory. If an argument names one, a copy
+/// replaces it.
 fn replace_outside(input: &Input, arguments: &mut [Vec<u8>], scratch: &Path) -> Result<(), Untried> {
     for (number, (path, bytes)) in input.files().filter(|(path, _)| path.starts_with('/')).enumerate() {
         let named = arguments.iter_mut().skip(1).filter(|a| a.as_slice() == path.as_bytes());
@@ -277,7 +277,7 @@ fn replace_outside(input: &Input, arguments: &mut [Vec<u8>], scratch: &Path) -> 
             *argument = copy.clone().into_os_string().into_vec();
         }
         if !any {
-            // The content is as it was: nothing needs to be replaced.
+            // The content is unchanged, so nothing needs to be replaced.
             if std::fs::read(path).is_ok_and(|now| now == bytes) {
                 continue;
             }
@@ -290,12 +290,12 @@ fn replace_outside(input: &Input, arguments: &mut [Vec<u8>], scratch: &Path) -> 
     Ok(())
 }
 
-/// Feeds a program and waits for its end.
+/// Feeds a program its standard input and waits for its end.
 fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result<Ended> {
     let input = child.stdin.take();
     let fits = stdin.len() <= PIPE;
-    // A program that does not read all of its input may be gone already; one that does not read at
-    // all must not hold us up. What a pipe can hold is written at once.
+    // A program may exit before it reads all of its input, and one that does not read at all must not block
+    // the caller. What fits into a pipe is written at once; a thread writes longer input.
     let write = move || {
         if let Some(mut input) = input {
             let _ = input.write_all(&stdin);
@@ -330,7 +330,7 @@ fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result
         std::thread::sleep(turn);
         turn = (turn * 2).min(TURN);
     };
-    // Nothing it started may go on writing.
+    // Kill the processes that it started, so that none writes any more.
     end_group(&child);
     let _ = writer.map(JoinHandle::join);
     let stdout = reader.join().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A recorded run that can be looked at again and again.
+//! A recorded run that can be replayed several times.
 
 use crate::error::Error;
 use recording::header::StreamKind;
@@ -6,17 +6,17 @@ use recording::{Process, Recording};
 use replay::process::{LoadedProcess, Options as LoadOptions};
 use symbolic::TermContext;
 
-/// One process of a recording: what is compared with the other version's.
+/// One process of a recording, which is compared with that of the other version.
 pub struct Run<'r> {
     pub recorded: &'r Process,
     pub process: LoadedProcess,
-    /// The thread.
+    /// The main thread's stream.
     pub stream: u32,
 }
 
 impl<'r> Run<'r> {
-    /// A process by its number; if none is named, the first with a branch that depends on its input,
-    /// or else the first.
+    /// Opens a process by its number. Without a number, the first whose branches depend on its input, or else
+    /// the first.
     ///
     /// # Errors
     /// If there is no such process, or it cannot be replayed.

@@ -1,36 +1,35 @@
-//! Another input for the same way.
+//! Another input for the same path.
 //!
-//! The conditions of a path are assumed by one session, and for each input byte that they name it
-//! is asked whether the byte could be another one as well. What is found is kept, and the next byte
-//! is asked about on top of it: in the end as many bytes are different as the way allows, as far as
-//! such a greedy walk gets. A solver only proposes; whether the program really goes the same way is
-//! for a run to tell ([`crate::rerun`]).
+//! One session assumes the conditions of a path. For each input byte that they name, it asks whether the byte
+//! can have another value. A change that is found is kept, and the next byte is tried on top of it. In the
+//! end as many bytes differ as the path allows, as far as such a greedy search finds. A solver only proposes;
+//! a run has to confirm that the program takes the same path ([`crate::rerun`]).
 
 use solver::{Binary, Error, Outcome, Session, Settings, Statistics};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use symbolic::{Path, TermContext};
 
-/// An input that takes the same way, as far as the conditions say.
+/// An input that satisfies the conditions of the same path.
 #[derive(Debug, Default)]
 pub struct Another {
-    /// Bytes that are different, with their new values.
+    /// Bytes that differ, with their new values.
     pub changed: BTreeMap<u32, u128>,
-    /// Bytes that the conditions name.
+    /// Number of bytes that the conditions name.
     pub named: u64,
-    /// Bytes that can have no other value behind those that were changed before them.
+    /// Bytes that can have no other value, given those changed before.
     pub fixed: u64,
-    /// Bytes without an answer, or that were not asked about any more.
+    /// Bytes for which the solver has no answer or time was up.
     pub unanswered: u64,
-    /// Why the first of them has none.
+    /// The reason for the first of them.
     pub reason: Option<String>,
-    /// The first thing a solver did wrong.
+    /// The first error of a solver.
     pub trouble: Option<Error>,
     pub statistics: Statistics,
 }
 
 impl Another {
-    /// A byte of this input.
+    /// The value of a byte in this input.
     #[must_use]
     pub fn value(&self, world: &TermContext, variable: u32) -> u128 {
         self.changed.get(&variable).copied().unwrap_or_else(|| world.variables.value(variable))
@@ -42,8 +41,7 @@ impl Another {
     }
 }
 
-/// Looks for an input that is as different from the recorded one as the path allows, for as long as
-/// there is time.
+/// Searches for an input that differs from the recorded one as much as the path allows, within a time limit.
 pub fn another(world: &mut TermContext, path: &Path, settings: &Settings, time: Duration) -> Another {
     let end = Instant::now() + time;
     let mut session = Session::new(settings.clone());
@@ -74,7 +72,7 @@ pub fn another(world: &mut TermContext, path: &Path, settings: &Settings, time: 
                 Ok(Outcome::Sat(model)) => {
                     let changes = model.changes(&given);
                     for (changed, value) in changes {
-                        // A byte may go back to what it was only if it was not asked for.
+                        // Only a byte that was not asked for may return to its recorded value.
                         if value == variables.value(changed) {
                             found.changed.remove(&changed);
                         } else {
@@ -97,7 +95,7 @@ pub fn another(world: &mut TermContext, path: &Path, settings: &Settings, time: 
                 }
             }
         }
-        // It stays another one while the others are asked about.
+        // The byte must stay changed while the others are tried.
         session.assume(pool, other);
     }
     found.statistics = session.statistics();
@@ -111,7 +109,7 @@ mod tests {
     use solver::Term;
     use symbolic::{At, Condition, Kind, Origin};
 
-    /// A path over three bytes of two bits each, with the input that takes it.
+    /// A path with random conditions over three bytes, with the input that takes it.
     fn path(world: &mut TermContext, given: [u8; 3], tests: &[(usize, usize, u8, u8)]) -> Path {
         let stdin = world.variables.origin(&Origin::Stdin);
         let bytes: Vec<Term> = (0..3)
@@ -168,7 +166,7 @@ mod tests {
             for (variable, value) in &found.changed {
                 prop_assert_ne!(*value, u128::from(given[*variable as usize]));
             }
-            // If nothing could be changed, no single byte can be, by trying all values.
+            // If nothing was changed, no single byte can be: try all values.
             if different == 0 {
                 for at in 0..3 {
                     for value in 0..=255_u8 {

@@ -1,5 +1,5 @@
-//! One direction: for each decision of one version, an input on which the other version does the
-//! same as before and this one decides otherwise there for the first time.
+//! One direction of the search: for each decision of one version, finds an input on which the other version
+//! takes the same path as before and this one decides differently there for the first time.
 
 use crate::ask::{Asker, holds};
 use crate::error::Untried;
@@ -16,14 +16,14 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use symbolic::{Input, Kind, Origin, TermContext};
 
-/// A solver that gets no time at all says nothing about why.
+/// Minimum timeout: a solver without any time gives no reason for failing.
 const LEAST: Duration = Duration::from_millis(100);
-/// How long the text of a condition may be.
+/// Maximum length of the text of a condition.
 const TEXT: usize = 120;
 /// The same where texts are compared.
 const LONG: usize = 10_000;
 
-/// The two versions with all that is known of them.
+/// The state of a search: both versions and their analyses.
 pub(crate) struct Case<'c> {
     pub runs: Both<&'c Run<'c>>,
     pub facts: Both<Facts>,
@@ -33,7 +33,7 @@ pub(crate) struct Case<'c> {
     pub world: TermContext,
     pub options: &'c Options,
     pub runner: &'c mut dyn Runner,
-    /// What the outputs of a version depend on, once its decisions are asked about and if that is known.
+    /// Steps that the outputs of a version depend on, if computed and known.
     pub relevant: Both<Option<HashSet<u64>>>,
     /// Names of the functions that each version ran.
     pub functions: Both<HashSet<String>>,
@@ -63,15 +63,15 @@ impl Case<'_> {
         reruns
     }
 
-    /// Whether the outputs of a version depend on a decision, as far as is known.
+    /// Whether the outputs of a version depend on a decision; true if unknown.
     fn is_relevant(&self, side: Side, fact: &Fact) -> bool {
         let (What::Condition(kind), Some(steps)) = (&fact.what, self.relevant.of(side)) else { return true };
         steps.contains(&executed(&self.runs.of(side).process, &fact.at, *kind))
     }
 
-    /// Looks for alternate inputs at the decisions of one version. `relaxed`: values that are not
-    /// followed may change; then the terms behind them may be wrong, and the runs will tell. `all`: also at those
-    /// that no output depends on. Nothing is asked any more once it is `until`.
+    /// Searches for alternate inputs at the decisions of one version. `relaxed`: values that are not followed
+    /// may change; then the terms after them may be wrong, and the runs decide. `all`: includes decisions
+    /// that no output depends on. No question starts after `until`.
     pub fn search(
         &mut self,
         side: Side,
@@ -101,7 +101,7 @@ impl Case<'_> {
                 searched.decisions += 1;
                 let known = numbers.get(&key(&fact)).map(|n| &mut branches[*n]);
                 if fact.repeated {
-                    // What held before cannot be otherwise now.
+                    // It is implied by an earlier condition and cannot be negated.
                 } else if !all && !self.is_relevant(side, &fact) {
                     searched.irrelevant += 1;
                 } else if let Some(known) =
@@ -137,7 +137,7 @@ impl Case<'_> {
         (searched, branches)
     }
 
-    /// Asks about one decision and tries what is found.
+    /// Asks the solver about one decision and tries the input it finds.
     fn question(
         &mut self,
         side: Side,
@@ -207,7 +207,7 @@ impl Case<'_> {
             Err(e) => return Trial::Rejected(format!("failed to replay the {held} version: {e}")),
         }
         let rerun = reruns.of(side);
-        // This one must go the same way up to the branch, and then not.
+        // This version must take the same path up to the branch, and then another one.
         let flips = match way::up_to(&rerun.process, rerun.stream, fact.at.step) {
             Ok(Some(mark)) => self.ways.of(side).at(fact.at.step).is_some_and(|own| {
                 let jumped = || own.to != mark.to;
@@ -225,7 +225,7 @@ impl Case<'_> {
         Trial::Confirmed(Box::new(alternate))
     }
 
-    /// Whether what is no jump turned out differently in a run that took the same way up to it.
+    /// Whether a decision that is not a jump differs in a run that took the same path up to it.
     fn turned_out(&self, fact: &Fact, rerun: &Rerun) -> bool {
         let mut world = TermContext::default();
         let mut follow = self.options.follow.clone();
@@ -237,7 +237,7 @@ impl Case<'_> {
         if !matches!(fact.what, What::Condition(_)) {
             return here.any(|f| f.holds != fact.holds);
         }
-        // Inside of a function many things are decided; this one is not among them any more.
+        // A library call has several conditions; the recorded one must not be among them.
         let text = |world: &TermContext, term| world.pool.text(term, &|v| world.variables.name(v), LONG);
         let before = text(&self.world, fact.term);
         !here.any(|f| text(&world, f.term) == before)
@@ -295,7 +295,7 @@ impl Case<'_> {
     }
 }
 
-/// Which branch of the program a fact is of.
+/// Identifies the static branch of a fact.
 type Key = (u32, u32, u32, Option<String>);
 
 fn key(fact: &Fact) -> Key {
@@ -306,12 +306,12 @@ fn key(fact: &Fact) -> Key {
     (fact.site.module, fact.site.function, fact.site.index, words)
 }
 
-/// What comes first: what passes, then what changes least.
+/// The sort key: inputs that pass first, then the fewest changes.
 pub(crate) fn order(a: &Alternate) -> (bool, usize) {
     (!a.passes, a.changed.len())
 }
 
-/// Both versions gave the same output and ended the same way.
+/// Whether both versions had the same output and exit status.
 pub(crate) fn same_end(ended: &Both<Ended>) -> bool {
     ended.old == ended.new && ended.old.status != Status::TimedOut
 }

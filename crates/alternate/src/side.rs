@@ -36,7 +36,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// Something of each version.
+/// A pair with one value per version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Both<T> {
     pub old: T,
@@ -59,10 +59,10 @@ impl<T> Both<T> {
         }
     }
 
-    /// From what a function gives for each.
+    /// Calls a function for each version.
     ///
     /// # Errors
-    /// The function's, for the old version first.
+    /// The function's error, for the old version first.
     pub fn try_from<E>(mut make: impl FnMut(Side) -> Result<T, E>) -> Result<Both<T>, E> {
         Ok(Both { old: make(Side::Old)?, new: make(Side::New)? })
     }

@@ -1,8 +1,8 @@
-//! Whether two runs of one program took the same way up to a step.
+//! Whether two runs of one program took the same path up to a step.
 //!
-//! A way is the sequence of jumps and of functions entered. A sum over it says whether two are the
-//! same; addresses are no part of it, so runs in different processes can be compared. Runs that took
-//! the same way up to a step have executed the same instructions, so the step is the same one.
+//! The path is the sequence of jumps and function entries; two paths are equal if their hashes are. Addresses
+//! are not part of it, so runs in different processes can be compared. Runs with the same path up to a step
+//! have executed the same instructions, so the step has the same number in both.
 
 use program::inst::BlockId;
 use replay::error::Error;
@@ -11,7 +11,7 @@ use replay::observer::{Effect, Observer, View};
 use replay::process::LoadedProcess;
 use std::collections::{HashMap, HashSet};
 
-/// The sum of a way so far, and its length.
+/// The hash of a path so far, and its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sum {
     hash: u64,
@@ -27,17 +27,17 @@ impl Sum {
     }
 }
 
-/// Entering a function is no jump to a block.
+/// Distinguishes a function entry from a jump to a block.
 const ENTERED: u64 = 1 << 63;
 
-/// A way up to a step, and where the step jumped, if it did.
+/// The path before a step, and the successor block if the step jumped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub before: Sum,
     pub to: Option<BlockId>,
 }
 
-/// The way of a run, with marks at chosen steps.
+/// The path of a run, with marks at selected steps.
 #[derive(Debug, Default)]
 pub(crate) struct Way {
     pub whole: Sum,
@@ -67,7 +67,7 @@ impl Way {
     }
 }
 
-/// A run's way up to a step; nothing if it ended before. What comes behind the step is not looked at.
+/// The path of a run up to a step; `None` if the run ended before. Replay stops after the step.
 ///
 /// # Errors
 /// As a replay up to there.
@@ -85,7 +85,7 @@ fn run(process: &LoadedProcess, stream: u32, marker: &mut Marker, limit: u64) ->
 }
 
 struct Marker {
-    /// The last comes first.
+    /// In descending order.
     steps: Vec<u64>,
     way: Way,
 }
