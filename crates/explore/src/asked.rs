@@ -1,7 +1,7 @@
-//! Environment variables that a program asks for.
+//! Environment variables that a program reads.
 //!
-//! Of an environment a program looks at a few variables; those are input, the others are not. They are known by their
-//! names in calls of `getenv`. A program that walks through its environment by itself asks for none.
+//! A program reads only a few variables of its environment. Only those are input. They are known from the
+//! arguments of `getenv`. For a program that traverses `environ` itself, none are known.
 
 use crate::error::{Error, Result};
 use replay::machine::Machine;
@@ -9,14 +9,15 @@ use replay::observer::{ExternalCall, Observer, View};
 use replay::process::LoadedProcess;
 use std::collections::BTreeSet;
 
-/// Longer names nobody has.
+/// Maximum length of a name.
 const LONGEST: usize = 200;
 
-/// Names that stay as they are: loaders and recorders use them, or programs write to the places that they name.
+/// Names that are never changed: loaders and recorders use them, or programs write to the places that they
+/// name.
 const KEPT: &[&str] = &["PATH", "HOME", "PWD", "OLDPWD", "TMPDIR", "TMP", "TEMP"];
 const KEPT_BEGINNINGS: &[&str] = &["LD_", "RELAPSE_", "XDG_", "MALLOC_", "GLIBC_"];
 
-/// The names of variables that a run asked for and that may be changed.
+/// The names of variables that a run read and that may be changed.
 ///
 /// # Errors
 /// If the run does not replay.

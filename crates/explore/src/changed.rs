@@ -1,8 +1,8 @@
 //! Where the changes are in the code of each version.
 //!
-//! Most changes have lines of their own with code in one version or in both. Those that have none (a
-//! macro, a type, a constant, the initial value of a variable) are where the compiled code of
-//! unchanged lines differs, or where a changed variable is used.
+//! Most changes have lines with code in one version or in both. A change without any (a macro, a type, a
+//! constant, the initial value of a variable) is located where the compiled code of unchanged lines differs,
+//! or where a changed variable is used.
 
 use alternate::{Both, Side};
 use changes::{Change, ChangeId, ChangeKind, Difference, Matter};
@@ -15,31 +15,31 @@ use std::path::Path;
 /// A line of a version: path relative to its tree, and number.
 pub type Line = (String, u32);
 
-/// A way out of a branch: the function's name, the branch's block and where it leads.
+/// A branch edge: the function's name, the branch's block and the successor.
 pub type Way = (String, BlockId, BlockId);
 
-/// The changes that can matter, and their lines.
+/// The changes that can affect behaviour, and their lines.
 #[derive(Clone, Debug, Default)]
 pub struct Changed {
     pub list: Vec<ChangeId>,
-    /// Which changes a line is of, side by side.
+    /// The changes of each line, per version.
     lines: Both<HashMap<Line, Vec<ChangeId>>>,
-    /// Changes that no code of either version stands for.
+    /// Changes for which neither version has code.
     pub without_code: BTreeSet<ChangeId>,
-    /// The ways out of all branches of functions that have changes.
+    /// The edges of all branches of functions that have changes.
     pub ways: Both<BTreeSet<Way>>,
-    /// So many branches each change has.
+    /// The number of branches of each change.
     branches: Both<HashMap<ChangeId, usize>>,
 }
 
-/// The parts of a program that a version's tree has.
+/// The parts of a program that come from a version's tree.
 pub struct Code<'c> {
     pub image: &'c Image,
     pub tree: &'c Path,
 }
 
 impl Code<'_> {
-    /// A place as a line of the tree; none for the system's headers.
+    /// A location as a line of the tree; `None` outside of the tree, as in system headers.
     #[must_use]
     pub fn line(&self, module: &Module, file: u32, line: u32) -> Option<Line> {
         let path = module.file_path(file);
@@ -55,14 +55,14 @@ impl Code<'_> {
     }
 }
 
-/// Whether a change can alter what a program does.
+/// Whether a change can affect the behaviour of a program.
 fn matters(change: &Change) -> bool {
     let kind = matches!(change.kind, ChangeKind::Lines | ChangeKind::Added | ChangeKind::Deleted);
     kind && matches!(change.matter, Matter::Substance | Matter::Moved)
 }
 
 impl Changed {
-    /// Looks for the changes in the code of both versions.
+    /// Locates the changes in the code of both versions.
     #[must_use]
     pub fn new(difference: &Difference, code: &Both<Code<'_>>) -> Changed {
         let mut changed = Changed {
@@ -91,8 +91,8 @@ impl Changed {
         changed
     }
 
-    /// The ways out of branches in functions with changes, and how many branches changes have. A function
-    /// that a change is only added to has no line of it in good, but its ways count there as well.
+    /// Collects the branch edges of functions with changes, and the number of branches of each change. A
+    /// function that has only added lines has no changed line in good, but its edges count there as well.
     fn look_around(&mut self, code: &Both<Code<'_>>) {
         let mut functions: BTreeSet<String> = BTreeSet::new();
         for side in [Side::Old, Side::New] {
@@ -115,13 +115,13 @@ impl Changed {
         }
     }
 
-    /// Whether a change has as many branches in both versions, so that the ways they went can be compared.
+    /// Whether a change has as many branches in both versions, so that their directions can be compared.
     #[must_use]
     pub fn has_same_branches(&self, change: ChangeId) -> bool {
         self.branches.old.get(&change) == self.branches.new.get(&change)
     }
 
-    /// Changes that have no lines with code of their own.
+    /// Locates changes that have no lines with code.
     fn find_without_lines(&mut self, rest: &[&Change], difference: &Difference, code: &Both<Code<'_>>) {
         let differing = differing_lines(difference, code);
         let functions = Both { old: functions_of_lines(&code.old), new: functions_of_lines(&code.new) };
@@ -146,7 +146,7 @@ impl Changed {
         }
     }
 
-    /// Adds where the same changes are in another program of the same versions.
+    /// Adds the locations of the same changes in another program of the same versions.
     pub fn merge(&mut self, other: Changed) {
         for side in [Side::Old, Side::New] {
             for (line, ids) in other.lines(side) {
@@ -175,13 +175,13 @@ impl Changed {
         self.lines.of(side).get(line).map_or(&[], Vec::as_slice)
     }
 
-    /// All lines of a side that a change stands for.
+    /// All lines of a side that belong to changes.
     pub fn lines(&self, side: Side) -> impl Iterator<Item = (&Line, &[ChangeId])> {
         self.lines.of(side).iter().map(|(line, ids)| (line, ids.as_slice()))
     }
 }
 
-/// The ways out of branches of some functions, by their names.
+/// The branch edges of some functions, by their names.
 fn ways_of(code: &Code<'_>, functions: &BTreeSet<String>) -> BTreeSet<Way> {
     let mut ways = BTreeSet::new();
     for (_, function) in code.functions().filter(|(_, f)| functions.contains(&f.name)) {
@@ -246,8 +246,8 @@ fn users(code: &Code<'_>, change: &Change, side: Side) -> BTreeSet<Line> {
     }
     for (_, loaded) in code.image.modules() {
         let module: &Module = &loaded.model;
-        // The last variable that is defined at or before the change, as an initial value may
-        // stand on many lines.
+        // The last variable that is defined at or before the change, because an initial value may span many
+        // lines.
         let defined = module.symbols.iter().enumerate().filter_map(|(number, symbol)| match symbol.kind {
             SymbolKind::Data { line, file: f, .. } => {
                 let at = code.line(module, f, line)?;
@@ -272,7 +272,7 @@ fn users(code: &Code<'_>, change: &Change, side: Side) -> BTreeSet<Line> {
     lines
 }
 
-/// Unchanged lines whose instructions are not the same in both versions.
+/// Unchanged lines whose instructions differ between the versions.
 fn differing_lines(difference: &Difference, code: &Both<Code<'_>>) -> Both<BTreeSet<Line>> {
     let texts = Both { old: line_texts(&code.old), new: line_texts(&code.new) };
     let mut differing: Both<BTreeSet<Line>> = Both::default();
@@ -286,7 +286,7 @@ fn differing_lines(difference: &Difference, code: &Both<Code<'_>>) -> Both<BTree
     differing
 }
 
-/// Where an unchanged line of bad stands in good; a file without changes is as it is.
+/// The line of good that corresponds to an unchanged line of bad; in a file without changes, the same line.
 #[must_use]
 pub fn same_line(difference: &Difference, line: &Line) -> Option<Line> {
     if difference.touching(&line.0, line.1).is_some() {
@@ -295,7 +295,7 @@ pub fn same_line(difference: &Difference, line: &Line) -> Option<Line> {
     Some(difference.map_line_to_good(&line.0, line.1).unwrap_or_else(|| line.clone()))
 }
 
-/// What the instructions of each line do, without the numbers of registers and symbols.
+/// The instructions of each line as text, without the numbers of registers and symbols.
 fn line_texts(code: &Code<'_>) -> BTreeMap<Line, String> {
     let mut texts: BTreeMap<Line, String> = BTreeMap::new();
     for (module, function) in code.functions() {

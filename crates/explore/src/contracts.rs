@@ -1,12 +1,11 @@
-//! Contracts on the runs of a search: which differences were meant, and which inputs violate a
-//! contract.
+//! Contracts on the runs of a search: which differences are intended, and which inputs violate a contract.
 //!
-//! Every input that is judged is recorded with both versions; the calls of the recordings are paired
-//! and judged as by a check of the tests ([`contract::checking`]). An input that is reported was run.
+//! Every input that is judged is recorded with both versions. The calls of the recordings are paired and
+//! judged as in a check of the tests ([`contract::checking`]). An input that is reported was run.
 //!
-//! A difference is meant if every call that begins in the same state in both versions ends alike in
-//! both, or changed as its contract says, or called one that did; and if the program ends as before,
-//! unless a contract speaks of its end. It is not asked what became of a changed result later.
+//! A difference is intended if every call that begins in the same state in both versions ends in the same
+//! state, or changed as its contract requires, or called one that did; and if the exit status is the same,
+//! unless a contract mentions it. The later effects of a changed result are not examined.
 
 use crate::error::{Error, Result};
 use crate::expose::{self, Request, Search, Telling, located, run_workers};
@@ -31,23 +30,23 @@ use std::time::{Duration, Instant};
 use symbolic::Input;
 use trials::TrialLimits;
 
-/// The name and version of the document.
+/// The name and version of the schema.
 pub const SCHEMA: &str = "relapse.contract-search/1";
-/// Runs for making a violating input small.
+/// Limits of minimising a violating input.
 const SHRINKING: usize = 100;
 const SHRINKING_TIME: Duration = Duration::from_secs(10);
 
-/// Contracts beside those in the comments of bad.
+/// Contracts in addition to those in the comments of the bad version.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// Without one, `relapse.contracts` of bad, if it is there.
+    /// Without one, `relapse.contracts` of the bad version, if it exists.
     pub file: Option<PathBuf>,
-    /// Functions that may not change; none of them named: all.
+    /// Functions that may not change; an empty list means all.
     pub unchanged: Option<Vec<String>>,
     pub bounds: Bounds,
 }
 
-/// The contracts of two versions that were built.
+/// The contracts of two built versions.
 pub(crate) struct Contracts<'v> {
     wanted: Wanted,
     /// The same, and no other function may change.
@@ -82,7 +81,7 @@ impl<'v> Contracts<'v> {
         Ok(checking)
     }
 
-    /// Takes away what differs only as it should, and says how much that was.
+    /// Removes inputs and tests with only intended differences, and returns their number.
     pub fn remove(
         &self,
         subjects: &[Subject],
@@ -100,7 +99,7 @@ impl<'v> Contracts<'v> {
                     trouble.get_or_insert(error);
                     true
                 }
-                // What cannot be recorded is not known to be meant.
+                // If it cannot be recorded, the difference is not known to be intended.
                 Err(_) => true,
             }
         });
@@ -133,7 +132,7 @@ impl<'v> Contracts<'v> {
     }
 }
 
-/// Whether runs differ only as their contracts say.
+/// Whether runs differ only as their contracts allow.
 fn is_meant(checking: Checking<'_>, same_end: bool) -> bool {
     let intended = checking.intended();
     !intended.fulfilled.is_empty()
@@ -141,13 +140,13 @@ fn is_meant(checking: Checking<'_>, same_end: bool) -> bool {
         && (same_end || intended.speaks_of_the_end())
 }
 
-/// What a search for violations found.
+/// The result of a search for violations.
 #[derive(Clone, Debug, Serialize)]
 pub struct Searched {
     pub schema: &'static str,
     pub good: String,
     pub bad: String,
-    /// An input with which a contract is violated.
+    /// An input that violates a contract.
     pub violation: Option<Violating>,
     /// Inputs that were recorded with both versions and judged, and the pairs of calls in them.
     pub judged: u64,
@@ -158,13 +157,13 @@ pub struct Searched {
     pub notes: Vec<String>,
 }
 
-/// An input with which a contract is violated.
+/// An input that violates a contract.
 #[derive(Clone, Debug, Serialize)]
 pub struct Violating {
     pub found_by: Means,
-    /// After the search began.
+    /// Time from the start of the search.
     pub seconds: f64,
-    /// The program with its arguments, as a shell line.
+    /// The program with its arguments, as a shell command.
     pub command: String,
     /// Its other inputs.
     pub parts: Vec<Part>,
@@ -172,11 +171,11 @@ pub struct Violating {
     pub answer: Answer,
 }
 
-/// Looks for an input with which a contract is violated: those of the tests, mutations of them, and
-/// what a solver finds that comes to the changes.
+/// Searches for an input that violates a contract: inputs of the tests, mutations of them, and solver models
+/// that reach the changes.
 ///
 /// # Errors
-/// See [`Error`]. That there is no such input is none.
+/// See [`Error`]. That there is no such input is not an error.
 pub fn search(request: &Request, given: &Given, stop: &Arc<AtomicBool>) -> Result<Searched> {
     let versions = request.workshop.versions(&request.good, &request.bad, stop)?;
     let scratch = versions.builds.new.recorded.work().fresh_tmp("inputs")?;
@@ -261,7 +260,7 @@ impl Searching<'_, '_> {
         Ok(checking)
     }
 
-    /// Judges what the other workers run, until there is a violation.
+    /// Judges the inputs that the other workers run, until there is a violation.
     fn work(
         &self,
         shared: &Shared,
@@ -274,7 +273,7 @@ impl Searching<'_, '_> {
                 std::thread::sleep(Duration::from_millis(5));
                 continue;
             };
-            // A predicate may have no value with an input; the next one is another question.
+            // A predicate may be undefined for an input; continue with the next one.
             if self.judge(&seed).is_ok_and(|checking| checking.is_violated()) {
                 shared.done.store(true, Ordering::Relaxed);
                 return Some((seed, means, began.elapsed()));
@@ -283,7 +282,7 @@ impl Searching<'_, '_> {
         None
     }
 
-    /// A violating input, made small.
+    /// Minimises a violating input and judges its runs again.
     fn told(&self, seed: &Seed, means: Means, after: Duration) -> Result<Violating> {
         let until = Instant::now() + SHRINKING_TIME;
         let mut input = seed.input.clone();

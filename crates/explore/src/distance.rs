@@ -1,10 +1,9 @@
-//! How far each way of each branch is from the code that is to be reached.
+//! The distance of each branch edge from the target code.
 //!
-//! The distance of a way is the number of branches that must still go right behind it: the shortest
-//! path in the interprocedural control-dependence graph, where a call leads to the entry of what it
-//! calls at no cost. It is a distance of *edges*, since the other side of a branch usually leads
-//! elsewhere (Qi, Roychoudhury and Liang, *Test generation to expose changes in evolving programs*,
-//! measure branches as a whole).
+//! The distance of an edge is the number of further branch decisions before the target: the shortest path in
+//! the interprocedural control-dependence graph, where a call leads to the entry of its callee at no cost. It
+//! is defined for *edges*, because the other edge of a branch usually leads elsewhere (Qi, Roychoudhury and
+//! Liang, *Test generation to expose changes in evolving programs*, measure whole branches).
 
 use program::cfg::Graph;
 use program::inst::{BlockId, Inst, Operand};
@@ -12,10 +11,10 @@ use program::model::{Function, Module, SymbolKind};
 use replay::image::Image;
 use std::collections::{BTreeSet, HashMap};
 
-/// A way of a branch: function (module and index in it), block, and the block it leads to.
+/// A branch edge: function (module and index in it), block, and successor.
 pub use alternate::relevant::Edge;
 
-/// See the module's documentation. Ways that lead nowhere near are not in it.
+/// See the module's documentation. Edges from which no target is reachable are absent.
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     edges: HashMap<Edge, u32>,
@@ -23,9 +22,9 @@ pub struct Distances {
 
 const FAR: u32 = u32::MAX;
 
-/// A function, as far as distances need it.
+/// The parts of a function that distances need.
 struct Shape {
-    /// For each block, the blocks that each of its ways decides about.
+    /// For each block, the blocks that are control dependent on each of its edges.
     ways: Vec<Vec<(BlockId, Vec<BlockId>)>>,
     /// Blocks that run whenever the function does.
     always: Vec<BlockId>,
@@ -36,14 +35,14 @@ struct Shape {
 }
 
 impl Distances {
-    /// Distances to the instructions for which `is_target` says so.
+    /// Computes distances to the instructions for which `is_target` is true.
     #[must_use]
     pub fn new(image: &Image, is_target: &dyn Fn(&Module, &Function, usize) -> bool) -> Distances {
         let count = image.functions() as usize;
         let taken = address_taken(image);
         let mut shapes: Vec<Shape> = (0..count).map(|n| shape(image, n as u32, &taken, is_target)).collect();
         let mut entries = vec![FAR; count];
-        // Relaxed until nothing gets nearer; costs are small numbers.
+        // Relaxation until a fixpoint; costs are small numbers.
         loop {
             let mut nearer = false;
             for (number, shape) in shapes.iter_mut().enumerate() {
@@ -81,7 +80,7 @@ impl Distances {
         distances
     }
 
-    /// The distance of a way; none if it leads nowhere near.
+    /// The distance of an edge; `None` if no target is reachable.
     #[must_use]
     pub fn of(&self, edge: Edge) -> Option<u32> {
         self.edges.get(&edge).copied()
@@ -106,7 +105,8 @@ fn shape(
     let function = &module.functions[code.function as usize];
     let graph = Graph::of(function);
     let post = graph.post_dominators();
-    // What a way decides about: up the tree of post-dominators, to where the ways meet.
+    // The blocks that depend on an edge: from its target up the post-dominator tree, to the branch's
+    // immediate post-dominator.
     let decided = |from: Option<BlockId>, to: BlockId| {
         let stop = from.and_then(|b| post.immediate(b));
         let mut list = Vec::new();
@@ -150,7 +150,7 @@ fn callees(
         Operand::Symbol { symbol, offset: 0 } => {
             image.function_at(image.symbol(module, symbol)).map(|n| n as usize).into_iter().collect()
         }
-        // Whatever could be meant, by the number of its parameters.
+        // An indirect call: all address-taken functions with a matching number of parameters.
         _ => {
             let fits = |n: &usize| {
                 let code = image.code(*n as u32);
@@ -162,7 +162,7 @@ fn callees(
     }
 }
 
-/// Functions whose address is used for something else than a call.
+/// Functions whose address is used other than as a callee.
 fn address_taken(image: &Image) -> BTreeSet<usize> {
     let mut taken = BTreeSet::new();
     let mut take = |module: u32, symbol: u32| {

@@ -1,6 +1,6 @@
-//! What can go wrong.
+//! Errors of this crate.
 
-/// Texts fit after "failed to".
+/// The texts fit after "failed to".
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! What came of an exploration, as plain data.
+//! The result of an exploration, as plain data.
 
 use crate::exposed::{self, Part};
 use crate::signature::Exploration;
@@ -9,14 +9,14 @@ use std::path::Path;
 use std::time::Duration;
 use symbolic::Input;
 
-/// The name and version of the document.
+/// The name and version of the schema.
 pub const SCHEMA: &str = "relapse.explore/1";
 
-/// The whole answer.
+/// The whole result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explored {
     pub schema: &'static str,
-    /// All groups for inputs of this length were found, and nothing was taken as fixed.
+    /// Whether all groups for inputs of this length were found, without concretised values.
     pub complete: bool,
     pub groups: Vec<GroupRow>,
     pub faults: Vec<FaultRow>,
@@ -30,12 +30,12 @@ pub struct GroupRow {
     pub number: usize,
     pub condition: Vec<String>,
     pub output: String,
-    /// What was taken as fixed, with places and reasons.
+    /// Concretised values, with locations and reasons.
     pub fixed: Vec<String>,
     pub example: Example,
 }
 
-/// A place at which an input makes the program fault.
+/// A program location where an input causes a fault.
 #[derive(Clone, Debug, Serialize)]
 pub struct FaultRow {
     pub what: String,
@@ -45,12 +45,12 @@ pub struct FaultRow {
     pub example: Example,
 }
 
-/// An input, and what the program does with it.
+/// An input, and the behaviour of the program with it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Example {
     pub command: String,
     pub parts: Vec<Part>,
-    /// In words.
+    /// The exit status as text.
     pub end: String,
     pub stdout: String,
     #[serde(skip)]
@@ -59,7 +59,7 @@ pub struct Example {
     pub ended: Ended,
 }
 
-/// What it took.
+/// The cost of the exploration.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Effort {
     pub seconds: f64,

@@ -30,21 +30,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trials::{TestRun, TrialLimits};
 
-/// What is to be exposed, and with what means.
+/// What to compare, and the limits and tools of the search.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub good: String,
     pub bad: String,
     pub workshop: Workshop,
     pub tests: Vec<Test>,
-    /// The time for looking for inputs, once both versions are built.
+    /// Time limit of the search for inputs, after both versions are built.
     pub budget: Duration,
     /// Solvers, the best first.
     pub solvers: Vec<Command>,
     pub workers: Workers,
-    /// For repeatable sessions.
+    /// Makes sessions repeatable.
     pub seed: u64,
-    /// What was meant to change is not reported.
+    /// Intended changes are not reported.
     pub contracts: Option<Given>,
 }
 
@@ -59,7 +59,7 @@ pub enum Workers {
     Signatures,
 }
 
-/// What happens, for somebody who waits.
+/// A progress event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
     Building,
@@ -69,9 +69,9 @@ pub enum News {
     Finishing,
 }
 
-/// How long a solver has for one question: there are many.
+/// Timeout of one solver query: there are many.
 const SOLVING: Duration = Duration::from_secs(2);
-/// Tests whose programs are given other inputs.
+/// Maximum number of tests whose programs run with other inputs.
 const MOST_TESTS: usize = 40;
 /// Most differences are found at once: comparing group by group begins after so long, or after this part of the time.
 const FIRST: Duration = Duration::from_secs(4);
@@ -80,16 +80,16 @@ const PART: u32 = 6;
 const SHRINKING: usize = 300;
 const SHRINKING_TIME: Duration = Duration::from_secs(10);
 
-/// A test that tells the versions apart.
+/// A test that distinguishes the versions.
 pub(crate) struct Telling {
     pub test: Test,
     pub runs: Both<TestRun>,
 }
 
-/// Looks for inputs on which the versions differ.
+/// Searches for inputs on which the versions differ.
 ///
 /// # Errors
-/// See [`Error`]. That there is no difference is none.
+/// See [`Error`]. That there is no difference is not an error.
 pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + Sync)) -> Result<Exposed> {
     let began = Instant::now();
     news(&News::Building);
@@ -150,7 +150,7 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
     }))
 }
 
-/// What the workers look for, in what, and how long.
+/// The shared context of the workers.
 pub(crate) struct Search<'s> {
     pub subjects: &'s [Subject],
     pub seeds: &'s [Seed],
@@ -202,7 +202,7 @@ pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
             wait_for_exposure(&fuzzing, shared);
             shared.done.store(true, Ordering::Relaxed);
             let _ = fuzz.join();
-            // Only for saying which changes were exposed.
+            // Only attributes the exposures to changes.
             return reaching.work();
         }
         let signatures = scope.spawn(|| comparing.work());
@@ -214,7 +214,7 @@ pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
     })
 }
 
-/// Until there is something, or time is up.
+/// Waits until there is an exposure, or the search is over.
 fn wait_for_exposure(fuzzing: &Fuzzing<'_>, shared: &Shared) {
     while !shared.is_over(fuzzing.until, fuzzing.stop) {
         if !shared.exposures(0).is_empty() {
@@ -224,7 +224,7 @@ fn wait_for_exposure(fuzzing: &Fuzzing<'_>, shared: &Shared) {
     }
 }
 
-/// Tests that tell the versions apart as they are.
+/// Tests that distinguish the versions unchanged.
 fn telling(
     request: &Request,
     versions: &Versions,
@@ -258,12 +258,12 @@ fn telling(
     Ok(found)
 }
 
-/// What is compared of a test's run.
+/// The part of a test's run that is compared.
 fn seen(run: &TestRun) -> (trials::Status, Vec<u8>) {
     (run.status, std::fs::read(&run.stdout).unwrap_or_default())
 }
 
-/// The programs that tests run, each once, and the inputs that the tests give them.
+/// The programs that tests run, each once, and the inputs of the tests.
 #[allow(clippy::type_complexity)]
 pub(crate) fn subjects(
     request: &Request,
@@ -315,7 +315,7 @@ pub(crate) fn subjects(
     Ok((subjects, seeds, notes))
 }
 
-/// Where the changes are in the code of all programs that the tests run.
+/// Locates the changes in the code of all programs that the tests run.
 pub(crate) fn located(subjects: &[Subject], seeds: &[Seed], versions: &Versions) -> Result<Changed> {
     let mut all: Option<Changed> = None;
     let mut programs: Vec<&str> = Vec::new();
@@ -341,7 +341,7 @@ pub(crate) fn located(subjects: &[Subject], seeds: &[Seed], versions: &Versions)
     Ok(all.unwrap_or_default())
 }
 
-/// Words of the files that differ, in both versions.
+/// Tokens of the files that differ, in both versions.
 fn source_words(versions: &Versions) -> Vec<Vec<u8>> {
     let mut files: Vec<PathBuf> = Vec::new();
     for change in versions.difference.changes() {
@@ -356,7 +356,7 @@ fn source_words(versions: &Versions) -> Vec<Vec<u8>> {
     words(files.iter().map(PathBuf::as_path))
 }
 
-/// The exposures to report: one for each change, made small.
+/// The exposures to report: one for each change, minimised.
 fn chosen(
     subjects: &[Subject],
     found: Vec<(usize, Exposure)>,
@@ -367,12 +367,12 @@ fn chosen(
     let is_there = |number: &usize| found.iter().any(|(n, _)| n == number);
     let needed: Vec<usize> = progress.exposed.values().copied().filter(is_there).collect();
     for (number, exposure) in found {
-        // One that shows no further change is not needed, unless nothing is known of the others.
+        // One that exposes no further change is not needed, unless no exposure was attributed.
         if needed.contains(&number) || needed.is_empty() && list.is_empty() {
             list.push((number, smaller(subjects, exposure, stop)));
         }
     }
-    // Those of tests come first, as nothing has to be written for them.
+    // Those of tests come first, because they need no new test.
     list.sort_by_key(|(number, e)| (e.means != Means::Test, *number));
     list
 }

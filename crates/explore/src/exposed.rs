@@ -1,4 +1,4 @@
-//! What was exposed, as plain data.
+//! The result of `expose`, as plain data.
 
 use crate::changed::Changed;
 use crate::expose::{Request, Telling};
@@ -16,29 +16,30 @@ use std::path::Path;
 use std::time::Duration;
 use symbolic::{Input, Origin};
 
-/// The name and version of the document.
+/// The name and version of the schema.
 pub const SCHEMA: &str = "relapse.expose/1";
 
-/// The whole answer.
+/// The whole result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Exposed {
     pub schema: &'static str,
     pub good: String,
     pub bad: String,
     pub verdict: Verdict,
-    /// Tests that tell the versions apart as they are.
+    /// Tests that distinguish the versions unchanged.
     pub tests: Vec<TellingTest>,
     /// Inputs on which the versions differ.
     pub inputs: Vec<ExposingInput>,
     pub changes: Vec<ChangeRow>,
     pub coverage: Coverage,
     pub effort: Effort,
-    /// Inputs and tests on which the versions differ only as their contracts say; they are left out.
+    /// Number of inputs and tests on which the versions differ only as their contracts allow; they are left
+    /// out.
     pub intended: u64,
     pub notes: Vec<String>,
 }
 
-/// What is known in the end.
+/// The overall result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -48,12 +49,12 @@ pub enum Verdict {
     NoDifferenceFound,
     /// Both versions were built to the same program, byte by byte.
     SamePrograms,
-    /// All ways that inputs as long as those of the tests can take were followed in both
-    /// versions, and on none of them can the outputs differ.
+    /// All paths of inputs with the lengths of the tests' inputs were followed in both versions, and on none
+    /// of them can the outputs differ.
     NoneOfTheseLengths,
 }
 
-/// A test that tells the versions apart.
+/// A test that distinguishes the versions.
 #[derive(Clone, Debug, Serialize)]
 pub struct TellingTest {
     pub command: String,
@@ -61,12 +62,12 @@ pub struct TellingTest {
     pub bad: Seen,
 }
 
-/// What can be seen of a run.
+/// The observable behaviour of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Seen {
-    /// In words: `exit 0`, `SIGSEGV`, `no end in time`.
+    /// The exit status as text: `exit 0`, `SIGSEGV`, `no end in time`.
     pub end: String,
-    /// Standard output; bytes that are no UTF-8 are replaced.
+    /// Standard output; invalid UTF-8 is replaced.
     pub stdout: String,
     #[serde(skip)]
     pub bytes: Vec<u8>,
@@ -80,14 +81,14 @@ pub struct ExposingInput {
     /// From 1.
     pub number: usize,
     pub found_by: Means,
-    /// After the search began.
+    /// Time from the start of the search.
     pub seconds: f64,
-    /// The program with its arguments, as a shell line.
+    /// The program with its arguments, as a shell command.
     pub command: String,
     pub parts: Vec<Part>,
     pub good: Seen,
     pub bad: Seen,
-    /// Numbers of the changes it is of.
+    /// Numbers of the changes that it exposes.
     pub changes: Vec<u32>,
     #[serde(skip)]
     pub input: Input,
@@ -98,44 +99,44 @@ pub struct ExposingInput {
 pub struct Part {
     /// `stdin`, `argv[1]`, `file "x"`.
     pub name: String,
-    /// Bytes that are no text are escaped.
+    /// Bytes that are not printable are escaped.
     pub text: String,
 }
 
-/// What came of one change.
+/// The result for one change.
 #[derive(Clone, Debug, Serialize)]
 pub struct ChangeRow {
     pub id: u32,
     pub file: String,
     pub line: u32,
     pub function: Option<String>,
-    /// The first changed line, for people.
+    /// The first changed line, for display.
     pub text: String,
-    /// Some run came to it.
+    /// Whether some run reached it.
     pub reached: bool,
-    /// It made a difference to values or branches of some run.
+    /// Whether it affected values or branches of some run.
     pub infected: bool,
     /// The number of an exposing input.
     pub exposed_by: Option<usize>,
-    /// No code of either version stands for it.
+    /// Whether neither version has code for it.
     pub without_code: bool,
 }
 
-/// How much of the branches in functions with changes was followed, by recorded runs.
+/// How many branch edges in functions with changes recorded runs covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Coverage {
     pub good: Ways,
     pub bad: Ways,
 }
 
-/// Ways out of branches.
+/// Branch edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Ways {
     pub taken: usize,
     pub all: usize,
 }
 
-/// What it took.
+/// The cost of the search.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Effort {
     pub seconds_building: f64,
@@ -245,7 +246,7 @@ fn exposing(number: usize, exposure: &Exposure, subject: &Subject, of: Vec<Chang
     }
 }
 
-/// The inputs of a program beside what its command line has.
+/// The inputs of a program that are not on its command line.
 pub(crate) fn parts(input: &Input) -> Vec<Part> {
     let is_told = |origin: &Origin| matches!(origin, Origin::Argument(_) | Origin::Environment(_));
     let others = input.parts.iter().filter(|(origin, _)| !is_told(origin));
@@ -315,7 +316,8 @@ fn row(
     }
 }
 
-/// The program with its arguments as a shell line; input files are named as they are written out.
+/// The program with its arguments as a shell command; input files have the names under which they are
+/// written.
 #[must_use]
 pub fn command(subject: &Subject, input: &Input) -> String {
     let info = subject.info(Side::New);

@@ -1,15 +1,15 @@
-//! The search for inputs that make a program fault, as a goal of its own.
+//! The search for inputs that make a program fault, as a separate goal.
 //!
-//! Groups by output alone do not come to code that no output depends on, and of a group only one path is run. So two
-//! more kinds of questions are asked:
+//! Groups by output alone do not cover code that no output depends on, and of each group only one path is
+//! run. So there are two more kinds of queries:
 //!
-//! * on the way of each run, whether an access could have left its object, a division trapped, a number not have
-//!   fitted into the type it is converted to;
-//! * when no group is left, branches are turned behind which is code that could fault and that no run came to.
+//! * on the path of each run, whether an access could leave its object, a division could trap, or a number
+//!   could be out of range for the type it is converted to;
+//! * when no group is left, negations of branches that lead to code that could fault and that no run reached.
 //!
-//! What is reported was run. Either a signal ended the run, or the run took the same way up to the access, whose
-//! address, computed from the input, lies outside of its object: such an access is undefined even if nothing
-//! happens.
+//! What is reported was run. Either a signal ended the run, or the run took the same path up to the access,
+//! and the address, computed from the input, is outside of its object: such an access is undefined even
+//! without a signal.
 
 use crate::distance::{Distances, Edge};
 use crate::follow::not_taken;
@@ -23,27 +23,27 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use symbolic::{Input, Kind, Path, TermContext};
 
-/// A way to make the program fault.
+/// An input that makes the program fault.
 #[derive(Clone, Debug)]
 pub struct Fault {
     pub input: Input,
     pub ended: Ended,
-    /// What is wrong, in words.
+    /// The kind of fault, as text.
     pub what: String,
     pub file: String,
     pub line: u32,
     pub function: String,
 }
 
-/// An instruction: module, function and its number there.
+/// An instruction: module, function and index.
 pub(crate) type Place = (u32, u32, u32);
 
-/// A place is asked about so many times.
+/// Maximum number of queries per instruction.
 const MOST_ASKED: u32 = 6;
-/// A way towards code that could fault is asked for so many times.
+/// Maximum number of queries per edge towards code that could fault.
 const MOST_TURNED: u32 = 3;
 
-/// A branch to turn.
+/// A branch to negate.
 struct Turn {
     conditions: Rc<Vec<Term>>,
     position: usize,
@@ -57,16 +57,16 @@ pub(crate) struct Faults {
     pub found: Vec<Fault>,
     asked: HashMap<Place, u32>,
     faulted: HashSet<Place>,
-    /// Ways that runs took.
+    /// Branch edges that runs took.
     taken: HashSet<Edge>,
-    /// How far ways are from code that could fault.
+    /// Distances of edges from code that could fault.
     distances: Option<Distances>,
     turns: VecDeque<Turn>,
     turned: HashMap<Edge, u32>,
 }
 
 impl Faults {
-    /// Nothing is left to turn.
+    /// Whether no branch is left to negate.
     pub fn is_done(&self) -> bool {
         self.turns.iter().all(|turn| self.is_spent(&turn.way))
     }
@@ -75,7 +75,7 @@ impl Faults {
         self.taken.contains(way) || self.turned.get(way).is_some_and(|times| *times >= MOST_TURNED)
     }
 
-    /// A run was made: where it ended, and which branches may be turned towards code that could fault.
+    /// Adds a run: where it ended, and which branches may be negated towards code that could fault.
     pub fn met(&mut self, input: &Input, rerun: &Rerun, path: &Path, relevant: &RelevantConditions) {
         self.taken.extend(relevant.taken.iter().copied());
         let image = &rerun.process.image;
@@ -89,7 +89,7 @@ impl Faults {
         let decided: HashSet<usize> = relevant.order.iter().copied().collect();
         let mut shared = None;
         for (position, condition) in path.conditions.iter().enumerate() {
-            // Those that outputs depend on are turned anyway.
+            // The exploration itself negates those that outputs depend on.
             if condition.repeated || decided.contains(&position) {
                 continue;
             }
@@ -109,7 +109,7 @@ impl Faults {
         }
     }
 
-    /// The next question towards code that no run came to.
+    /// The next query towards code that no run reached.
     pub fn next(&mut self, world: &mut TermContext) -> Option<(Vec<Term>, Input)> {
         while let Some(turn) = self.turns.pop_front() {
             if self.is_spent(&turn.way) {
@@ -123,7 +123,7 @@ impl Faults {
         None
     }
 
-    /// The conditions of a path whose contrary is a fault, as far as they are to be asked about.
+    /// The conditions of a path whose negation is a fault, within the limit per instruction.
     pub fn questions(&mut self, path: &Path) -> Vec<usize> {
         let mut list = Vec::new();
         for (number, condition) in path.conditions.iter().enumerate() {
@@ -140,7 +140,7 @@ impl Faults {
         list
     }
 
-    /// Whether a run with an input that was found for the contrary of a condition did fault there.
+    /// Checks whether a run with a model of a condition's negation faulted there.
     pub fn judge(
         &mut self,
         world: &mut TermContext,
@@ -203,7 +203,7 @@ fn faulting(ended: &Ended) -> Option<String> {
     }
 }
 
-/// What is undefined about an instruction whose condition does not hold, where no signal says so.
+/// The undefined behaviour of an instruction whose condition is violated without a signal.
 fn undefined(image: &Image, (module, function, index): Place) -> Option<&'static str> {
     let function = image.module(module).functions.get(function as usize)?;
     match function.code.get(index as usize)? {
@@ -214,7 +214,7 @@ fn undefined(image: &Image, (module, function, index): Place) -> Option<&'static
     }
 }
 
-/// Whether an instruction can fault: an access by a computed address, a division.
+/// Whether an instruction can fault: an access by a computed address, a division, a trap.
 fn can_fault(_: &Module, function: &Function, index: usize) -> bool {
     match function.code.get(index) {
         Some(Inst::Load { addr, .. } | Inst::Store { addr, .. }) => matches!(addr, Operand::Reg(_)),

@@ -1,7 +1,7 @@
 //! One input, followed symbolically through both versions.
 //!
-//! Both paths are over the same variables, and equal terms are equal handles: a condition that one
-//! version has and the other has not is where a change shows.
+//! Both paths use the same variables, and equal terms have equal handles. So a condition that only one
+//! version has is an effect of a change.
 
 use crate::changed::Changed;
 use crate::distance::{Distances, Edge};
@@ -22,12 +22,12 @@ pub struct Followed {
     pub world: TermContext,
     pub paths: Both<Path>,
     pub traces: Both<Trace>,
-    /// For each condition of each path, the ways that were not taken.
+    /// For each condition of each path, the branch edges that were not taken.
     turns: Both<Vec<Vec<Edge>>>,
 }
 
 impl Followed {
-    /// Records both versions with an input and follows it.
+    /// Records both versions with an input and replays them symbolically.
     ///
     /// # Errors
     /// If a version cannot be run with it, or a run does not replay.
@@ -53,7 +53,7 @@ impl Followed {
         Ok(Followed { input: input.clone(), world, paths, traces, turns })
     }
 
-    /// The distance of the nearest way that a condition did not take.
+    /// The minimum distance of the edges that a condition did not take.
     #[must_use]
     pub fn distance(&self, side: Side, condition: usize, distances: &Distances) -> Option<u32> {
         let ways = self.turns.of(side).get(condition)?;
@@ -73,7 +73,7 @@ impl Followed {
     }
 }
 
-/// An input with other values of the variables of its world.
+/// An input with other values of the variables of its term context.
 #[must_use]
 pub fn with_values(input: &Input, world: &TermContext, value: &dyn Fn(u32) -> u128) -> Input {
     let mut input = input.clone();
@@ -86,8 +86,8 @@ pub fn with_values(input: &Input, world: &TermContext, value: &dyn Fn(u32) -> u1
     input
 }
 
-/// Names of paths up to each of their conditions: the same for all runs of one program that take the
-/// same way so far. For each condition, the name with the way it went and with another one.
+/// Hashes of path prefixes; runs of one program that took the same path so far have the same hashes. For each
+/// condition, the hash of the prefix up to it, and of the prefix with the condition negated.
 #[must_use]
 pub fn prefixes(side: Side, path: &Path) -> Vec<(u64, u64)> {
     let mut so_far = side as u64;
@@ -107,7 +107,7 @@ pub fn prefixes(side: Side, path: &Path) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// The ways of a branch that a condition says were not taken.
+/// The edges of a branch that were not taken according to a condition.
 pub(crate) fn not_taken(rerun: &Rerun, condition: &Condition) -> Vec<Edge> {
     let at = &condition.at;
     let module = rerun.process.image.module(at.module);

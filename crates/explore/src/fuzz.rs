@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use symbolic::Origin;
 
-/// What a worker needs.
+/// The inputs of the fuzzing worker.
 pub struct Fuzzing<'f> {
     pub subjects: &'f [Subject],
     pub shared: &'f Shared,
-    /// Words of the sources.
+    /// Tokens of the sources.
     pub words: &'f [Vec<u8>],
     pub began: Instant,
     pub until: Instant,
@@ -21,7 +21,7 @@ pub struct Fuzzing<'f> {
     pub seed: u64,
 }
 
-/// Small mutations of one part of an input that are tried before random ones.
+/// Maximum number of small mutations per part of an input, tried before random ones.
 const SMALL: usize = 120;
 
 impl Fuzzing<'_> {
@@ -41,7 +41,7 @@ impl Fuzzing<'_> {
                 expanded += 1;
             }
             turn += 1;
-            // Small and random mutations take turns, so that a large pool holds nothing up.
+            // Alternate between small and random mutations, so that a large pool delays neither.
             let next = if turn.is_multiple_of(2) { small.pop_front() } else { None };
             let next = next.or_else(|| self.random_mutation(&pool, &mut random));
             if let Some(seed) = next {
@@ -68,7 +68,7 @@ impl Fuzzing<'_> {
         let bytes = seed.input.parts.entry(origin.clone()).or_default();
         *bytes = mutated(bytes, &others, self.words, random);
         if matches!(origin, Origin::Argument(_) | Origin::Environment(_)) {
-            // The system ends them there.
+            // Such strings end at their first NUL.
             bytes.retain(|b| *b != 0);
         }
         Some(seed)
@@ -81,7 +81,7 @@ impl Fuzzing<'_> {
     }
 }
 
-/// Runs an input with both plain builds, and says whether it looks new; nothing if it cannot be run.
+/// Runs an input with both plain builds. Returns whether its behaviour is new; `None` if it cannot be run.
 pub fn try_out(
     subjects: &[Subject],
     shared: &Shared,
@@ -100,7 +100,7 @@ pub fn try_out(
             shared.expose(Exposure { seed: seed.clone(), means, outcomes, after });
             return Some(true);
         }
-        // A flaky difference says nothing.
+        // A flaky difference is no evidence.
         return Some(false);
     }
     let is_new = shared.add_if_new(seed, &outcomes);

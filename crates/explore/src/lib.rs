@@ -1,30 +1,30 @@
 //! Inputs on which two versions differ, and what a program computes.
 //!
-//! Two questions are answered here. *These versions differ: on which input do they behave
-//! differently?* ([`expose`](mod@expose)). And of one version: *what does it compute, and on which inputs?*
-//! ([`signature`]). Both begin with the input of a test, follow it symbolically through recorded
-//! runs, and ask a solver for others; every input is run before anything is said about it.
+//! This crate answers two questions. *These versions differ: on which input do they behave differently?*
+//! ([`expose`](mod@expose)). And for one version: *what does it compute, and on which inputs?*
+//! ([`signature`]). Both start from the input of a test, follow it symbolically through recorded runs, and
+//! query a solver for others. Every reported input was run.
 //!
 //! # What lives here
-//! * [`versions`]: both versions, built plain and with recording; [`subject`]: the program that a test
-//!   runs, and running it with another input; [`asked`]: which environment variables are its input;
-//! * [`changed`]: where changes are in the code; [`distance`]: how far branches are from them;
-//! * [`follow`]: an input in both versions; [`trace`]: which changes it came to, and whether they
-//!   made a difference; [`propagate`]: questions about outputs and branches that differ;
-//! * [`reach`], [`fuzz`], [`mutate`], [`shared`]: the two workers of a search and what they share;
-//!   [`shrink`]: smaller inputs; [`exposed`]: the answer as plain data;
+//! * [`versions`]: both versions, built plain and with recording; [`subject`]: the program that a test runs,
+//!   and running it with another input; [`asked`]: which environment variables are its input;
+//! * [`changed`]: where changes are in the code; [`distance`]: the distance of branches from them;
+//! * [`follow`]: an input in both versions; [`trace`]: which changes it reached, and whether they affected
+//!   values; [`propagate`]: queries about outputs and branches that differ;
+//! * [`reach`], [`fuzz`], [`mutate`], [`shared`]: the two workers of a search and their shared state;
+//!   [`shrink`]: minimising inputs; [`exposed`]: the result as plain data;
 //! * [`relevant`]: the conditions that outputs depend on; [`signature`]: groups of paths, and
 //!   `faults`: inputs that make the program fault; [`pairs`]: of groups of both versions; [`store`]: an exploration as a file; [`explored`]: what
 //!   came of it as plain data.
 //!
 //! # What is true of every answer
-//! An exposing input was run twice by both plain builds, and what they put out, wrote or ended with
-//! was not the same. That nothing was found means nothing more, unless all ways were followed. A
-//! group's input was run, and took a path of the group.
+//! Both plain builds ran an exposing input twice, and their output, written files or exit status differed.
+//! That nothing was found is no proof, unless all paths were followed. The input of a group was run, and took
+//! a path of the group.
 //!
 //! # What must not be known here
-//! Terminals, command lines, environment variables, how a program is built (`trials` knows), how
-//! terms are solved.
+//! Terminals, command lines, environment variables, how a program is built (`trials` knows), how terms are
+//! solved.
 //!
 //! # Example
 //! ```

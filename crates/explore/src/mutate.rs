@@ -1,8 +1,8 @@
 //! Mutations of inputs, for runs of the plain builds.
 //!
-//! First the small deterministic ones of `locate::perturb`, then random ones without end: bytes
-//! overwritten, inserted, left out and repeated, parts of other inputs spliced in, and words of the
-//! sources (constants and strings) put in. A fixed seed makes a session repeatable.
+//! The small deterministic mutations of `locate::perturb` come first. Then random ones follow without limit:
+//! bytes overwritten, inserted, removed and repeated, parts of other inputs spliced in, and tokens of the
+//! sources (constants and strings) inserted. A fixed seed makes a session repeatable.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,15 +24,15 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// Below `limit`, which is not 0.
+    /// A number below `limit`, which is not 0.
     pub fn below(&mut self, limit: usize) -> usize {
         (self.draw() >> 33) as usize % limit.max(1)
     }
 }
 
-/// An input is not made longer than this.
+/// Maximum length of an input.
 const LONGEST: usize = 1 << 14;
-/// So many mutations are put on top of each other at most.
+/// Maximum number of mutations that are combined.
 const STACKED: usize = 4;
 
 /// One random mutation of some bytes. `others` are inputs to take parts of.
@@ -81,7 +81,7 @@ fn printable(random: &mut Random) -> u8 {
     OFTEN[random.below(OFTEN.len())]
 }
 
-/// Another number in the place of one.
+/// Replaces a number by another one.
 fn number(bytes: &mut Vec<u8>, random: &mut Random) {
     let numbers: Vec<(usize, usize)> = runs_of_digits(bytes);
     let Some(&(from, to)) = numbers.get(random.below(numbers.len().max(1))) else { return };
@@ -114,7 +114,7 @@ fn runs_of_digits(bytes: &[u8]) -> Vec<(usize, usize)> {
     list
 }
 
-/// Words of C sources: strings, characters and numbers, each once.
+/// Tokens of C sources: strings, characters and numbers, each once.
 #[must_use]
 pub fn words<'p>(files: impl IntoIterator<Item = &'p Path>) -> Vec<Vec<u8>> {
     const MOST: usize = 4000;

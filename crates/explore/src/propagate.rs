@@ -1,14 +1,13 @@
-//! Questions whose answers are inputs on which the versions differ.
+//! Queries whose models are inputs on which the versions differ.
 //!
-//! An input has been followed through both versions, and they put out the same. Two kinds of
-//! questions are asked about its surroundings (Qi, Roychoudhury and Liang, *Test generation to expose
-//! changes in evolving programs*, and its thesis's signature difference):
+//! An input was followed through both versions, with equal outputs. There are two kinds of queries about
+//! inputs close to it (Qi, Roychoudhury and Liang, *Test generation to expose changes in evolving programs*,
+//! and its thesis's signature difference):
 //!
-//! * *Outputs*: both versions keep to their ways, and some byte, number or exit status that they put
-//!   out is not the same.
-//! * *Branches*: one version keeps to its way up to a branch and goes as before there, and the other
-//!   does so up to the branch that corresponds and turns it. Asked for branches whose conditions
-//!   differ between the versions, in both directions.
+//! * *Outputs*: both versions keep their paths, and some byte, number or exit status of the output differs.
+//! * *Branches*: one version keeps its path up to and including a branch, and the other keeps its path up to
+//!   the corresponding branch and negates it. Asked for branches whose conditions differ between the
+//!   versions, in both directions.
 
 use crate::follow::Followed;
 use alternate::{Both, Side};
@@ -17,16 +16,16 @@ use solver::{Binary, Pool, Term};
 use std::collections::BTreeMap;
 use symbolic::{Condition, Kind, Origin, Output, Path, PrintedNumber};
 
-/// What is asked.
+/// A query.
 #[derive(Clone, Debug)]
 pub struct Question {
     pub terms: Vec<Term>,
-    /// The same without the conditions that only say that a value is as it was, if there are any:
-    /// what is found is tried anyway.
+    /// The query without concretisation conditions, if there are any. A model may be spurious, but it is
+    /// tried anyway.
     pub relaxed: Option<Vec<Term>>,
 }
 
-/// One output: by bytes, and numbers with the text they were printed as.
+/// One output cell: a byte, or part of the text of a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cell {
     Byte(Term),
@@ -37,13 +36,13 @@ enum Cell {
     More,
 }
 
-/// No more bytes of an output are compared.
+/// Maximum number of bytes of an output that are compared.
 const MOST_BYTES: usize = 4096;
-/// No more branches are asked about.
+/// Maximum number of branches that are queried.
 const MOST_BRANCHES: usize = 40;
 
-/// The question whether the outputs can differ on the same two ways; none if they cannot, as their
-/// terms are equal.
+/// The query whether the outputs can differ on the same two paths; `None` if they cannot because their terms
+/// are equal.
 pub fn outputs(followed: &mut Followed) -> Option<Question> {
     let Followed { world, paths, .. } = followed;
     let pool = &mut world.pool;
@@ -82,14 +81,14 @@ fn question<'c>(conditions: impl Iterator<Item = &'c Condition> + Clone, goal: T
     Question { terms, relaxed }
 }
 
-/// The questions about branches, those near to the first difference first.
+/// The queries about branches, those close to the first difference first.
 pub fn branches(followed: &mut Followed) -> Vec<Question> {
     let mut questions = Vec::new();
     for side in [Side::New, Side::Old] {
         let theirs = followed.terms(side.other());
         let (own, other) = (followed.paths.of(side), followed.paths.of(side.other()));
         let mut asked = 0;
-        // Up to where the other version's conditions are the same as ours so far.
+        // Up to where the conditions of both versions agree.
         let mut common = 0;
         let mut pool_terms: Vec<(usize, usize)> = Vec::new();
         for (number, condition) in own.conditions.iter().enumerate() {
@@ -107,7 +106,7 @@ pub fn branches(followed: &mut Followed) -> Vec<Question> {
         for (number, common) in pool_terms {
             let (own, other) = (followed.paths.of(side), followed.paths.of(side.other()));
             let goal = followed.world.pool.not(own.conditions[number].term);
-            // With the branch that corresponds, which goes as before.
+            // Includes the corresponding branch, which keeps its direction.
             let until = (common + 1).min(other.conditions.len());
             let held = other.conditions[..until].iter().chain(&own.conditions[..number]);
             questions.push(question(held, goal));
@@ -159,7 +158,8 @@ fn unequal(pool: &mut Pool, a: &Cell, b: &Cell) -> Option<Term> {
     Some(pool.not(same))
 }
 
-/// Numbers of one side where the other has fixed text that says one: that, and the term.
+/// Pairs of a number's term on one side and fixed digits at the same position on the other: the value of the
+/// digits, and the term.
 fn numbers(fixed: &[Cell], with: &[Cell]) -> Vec<(i64, Term)> {
     let mut found = Vec::new();
     for (at, cell) in with.iter().enumerate().take(MOST_BYTES) {
@@ -178,7 +178,7 @@ fn numbers(fixed: &[Cell], with: &[Cell]) -> Vec<(i64, Term)> {
     found
 }
 
-/// That the exit statuses are not the same, if one depends on input.
+/// The condition that the exit statuses differ, if one depends on input.
 fn statuses(pool: &mut Pool, paths: &Both<Path>) -> Option<Term> {
     let mut status = |path: &Path| match (path.status, path.end) {
         (Some(term), _) => Some(term),
@@ -186,7 +186,7 @@ fn statuses(pool: &mut Pool, paths: &Both<Path>) -> Option<Term> {
         _ => None,
     };
     let (old, new) = (status(&paths.old)?, status(&paths.new)?);
-    // What a shell sees of it.
+    // A shell sees only the low 8 bits.
     let (old, new) = (pool.extract(old, 0, 8), pool.extract(new, 0, 8));
     let same = pool.binary(Binary::Eq, old, new);
     Some(pool.not(same))

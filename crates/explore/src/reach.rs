@@ -1,10 +1,11 @@
-//! The solver's worker: generational search towards the changes, and questions about what differs.
+//! The solver worker: generational search towards the changes, and queries about differences.
 //!
-//! Every input is recorded with both versions and followed. Its conditions are turned one by one,
-//! those first whose other way is nearest to a change that nothing has come to yet (or, behind a
-//! change, nearest to it); what is found is run, followed and turned in turn. A path prefix with a
-//! turned condition is asked about once. Where a question has no answer because of earlier branches,
-//! it is asked once more with those only that the branch depends on, and then without any: the program
+//! Every input is recorded with both versions and followed. Its conditions are negated one by one, first
+//! those whose other edge is closest to a change that no run has reached yet (or, after a change, closest to
+//! it). Models are run, followed and expanded in turn. Each path prefix with a negated condition is queried
+//! once. Where a query has no model because of earlier branches, it is repeated with only those that the
+//! branch depends on, and then without any. These are heuristics, but the program is run with every model
+//! anyway.
 //! is run with every answer anyway.
 
 use crate::changed::{Changed, Code, Way};
@@ -25,34 +26,34 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use symbolic::{Imprecision, Input, Kind, Origin, Reason};
 
-/// What solvers said.
+/// Counts of solver results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Answers {
     pub asked: u64,
-    /// There is such an input.
+    /// A model was found.
     pub found: u64,
-    /// It was proven that there is none.
+    /// The query is unsatisfiable.
     pub impossible: u64,
-    /// Nobody could tell in time.
+    /// The solver timed out or failed.
     pub unknown: u64,
 }
 
-/// What is known of the changes.
+/// The progress of the search, per change.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     pub reached: BTreeSet<ChangeId>,
     pub infected: BTreeSet<ChangeId>,
-    /// The ways that recorded runs took out of branches of functions with changes.
+    /// The edges that recorded runs took of branches in functions with changes.
     pub ways: Both<BTreeSet<Way>>,
     /// By which exposure, counted from 0.
     pub exposed: BTreeMap<ChangeId, usize>,
-    /// Of each exposure that was looked at, the changes that it is of.
+    /// The changes that each examined exposure exposes.
     pub of: BTreeMap<usize, Vec<ChangeId>>,
     pub answers: Answers,
     pub recorded: u64,
-    /// Values that stay as they were, because what used them is not followed.
+    /// Values that were concretised because their users are not followed.
     pub fixed: u64,
-    /// Something was left out: a run that could not be followed, a question without an answer.
+    /// Number of omissions: runs that could not be followed, queries without an answer.
     pub gaps: u64,
     /// What the versions compute, group by group.
     pub signatures: Signatures,
@@ -61,7 +62,7 @@ pub struct Progress {
     pub solver: Statistics,
 }
 
-/// What a worker needs.
+/// The inputs of the solver worker.
 pub struct Reaching<'r> {
     pub subjects: &'r [Subject],
     pub versions: &'r Versions,
@@ -71,16 +72,16 @@ pub struct Reaching<'r> {
     pub began: Instant,
     pub until: Instant,
     pub stop: &'r AtomicBool,
-    /// Go on when an input is known for every change.
+    /// Continue when every change is exposed.
     pub keeps_looking: bool,
 }
 
-/// A way to turn.
+/// A condition to negate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn {
-    /// The nearest, then the earliest, comes out of the heap first.
+    /// A min-heap by distance, then by age.
     order: std::cmp::Reverse<(u32, u64)>,
-    /// Its distance alone; a branch that was turned often waits for the others.
+    /// The distance without the penalty for branches that were negated often.
     distance: u32,
     studied: usize,
     side: usize,
@@ -99,21 +100,21 @@ struct Studied {
     turned: Both<Vec<(u64, u64)>>,
 }
 
-/// A branch that is one decision nearer is turned so many times before one that is not.
+/// Weight of the distance: a branch that is one decision closer is negated this many times before another.
 const NEARER: u32 = 8;
-/// A way that leads to no change.
+/// The distance of an edge from which no change is reachable.
 const FAR: u32 = 1000;
-/// A way behind a change.
+/// Maximum distance of an edge after a change.
 const BEHIND: u32 = 3;
-/// So many inputs are held for turning.
+/// Maximum number of inputs that are kept for negating conditions.
 const MOST_STUDIED: usize = 1000;
-/// Conditions of one path that are turned: those further on come nearer by turning these.
+/// Maximum number of conditions of one path that are negated; later ones are reached through these.
 const MOST_TURNS: usize = 5000;
-/// So many terms are held for turning: about a GiB.
+/// Maximum number of terms that are kept: about a GiB.
 const MOST_TERMS: usize = 10_000_000;
-/// How long after the end it may be said which changes an exposure is of.
+/// How long after the deadline exposures may still be attributed to changes.
 const LATE: Duration = Duration::from_secs(5);
-/// Of so many steps, one is for what mutations found.
+/// One in this many iterations is for inputs of the mutation worker.
 const THEIRS: u64 = 4;
 
 struct Worker<'w, 'r> {
@@ -123,23 +124,23 @@ struct Worker<'w, 'r> {
     turns: BinaryHeap<Turn>,
     seen: HashSet<u64>,
     tried: HashSet<Vec<(symbolic::Origin, Vec<u8>)>>,
-    /// How often each branch was turned.
+    /// How often each branch was negated.
     often: HashMap<(Side, u32, u32, u32), u32>,
     distances: Both<Distances>,
-    /// For which changes the distances are.
+    /// The changes for which the distances are computed.
     towards: BTreeSet<ChangeId>,
     session: Option<(usize, Session)>,
     count: u64,
     round: u64,
-    /// Of all worlds that are held.
+    /// Total number of terms of all kept inputs.
     terms: usize,
-    /// What a solver found and nobody has followed yet.
+    /// Models that have not been followed yet.
     mine: VecDeque<Seed>,
     looked_at: usize,
 }
 
 impl Reaching<'_> {
-    /// Works until the search is over, or nothing is left to ask.
+    /// Works until the search is over, or no query is left.
     #[must_use]
     pub fn work(&self) -> Progress {
         let mut worker = Worker {
@@ -175,8 +176,8 @@ impl Worker<'_, '_> {
                 return;
             }
             self.round += 1;
-            // What a solver found is followed first; what mutations found takes turns with
-            // questions, or it would leave no time for them.
+            // Models are followed first. Inputs of the mutation worker alternate with queries, or they would
+            // leave no time for them.
             let theirs = self.turns.is_empty() || self.round.is_multiple_of(THEIRS);
             let next =
                 self.mine.pop_front().or_else(|| theirs.then(|| self.with.shared.next_to_study()).flatten());
@@ -187,7 +188,7 @@ impl Worker<'_, '_> {
                 self.turn(turn);
             } else {
                 self.progress.exhausted = true;
-                // The mutations go on, and may find something to follow.
+                // The mutation worker continues, and may find an input to follow.
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
@@ -200,11 +201,11 @@ impl Worker<'_, '_> {
         any && all
     }
 
-    /// Says which changes the exposures are of that came in since.
+    /// Attributes new exposures to changes.
     fn attribute(&mut self) {
         let new = self.with.shared.exposures(self.looked_at);
         for exposure in new {
-            // The last ones may come late, but not without end.
+            // The last ones may come late, but not without limit.
             if self.with.stop.load(Ordering::Relaxed) || Instant::now() > self.with.until + LATE {
                 return;
             }
@@ -264,7 +265,7 @@ impl Worker<'_, '_> {
         for (own, _) in turned.old.iter().chain(&turned.new) {
             self.seen.insert(*own);
         }
-        // Only what differs between the versions needs a look on both sides.
+        // A condition that both versions have is examined on one side only.
         let outputs = propagate::outputs(&mut followed);
         let branches = propagate::branches(&mut followed);
         let theirs = followed.terms(Side::New);
@@ -301,7 +302,7 @@ impl Worker<'_, '_> {
         self.towards.is_empty() || !self.towards.is_disjoint(&self.progress.reached)
     }
 
-    /// Distances to the changes that nothing has come to yet.
+    /// Computes the distances to the changes that no run has reached yet.
     fn measure(&mut self, seed: &Seed) {
         let all: BTreeSet<ChangeId> = self.with.changed.list.iter().copied().collect();
         let missing: BTreeSet<ChangeId> = all.difference(&self.progress.reached).copied().collect();
@@ -330,7 +331,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// The next way to turn that nobody has taken or asked about.
+    /// The next condition to negate whose other edge no run has taken and no query has covered.
     fn next_turn(&mut self) -> Option<Turn> {
         while let Some(turn) = self.turns.pop() {
             let studied = self.studied.get(turn.studied)?;
@@ -374,15 +375,15 @@ impl Worker<'_, '_> {
         if found || !near {
             return;
         }
-        // Earlier branches may stand in the way that this one does not depend on.
+        // Earlier branches that this one does not depend on may contradict its negation.
         let correlated = self.correlated(&turn, goal).is_some_and(|terms| self.ask(turn.studied, &terms));
         if !correlated {
             self.ask(turn.studied, &[goal]);
         }
     }
 
-    /// The question for a branch with those earlier conditions only that are in its relevant slice: they
-    /// decide that it runs, and what it compares. None if these are all of them.
+    /// The query for a branch with only those earlier conditions that are in its relevant slice: they
+    /// determine that it is executed, and its operands. `None` if these are all or none of them.
     fn correlated(&self, turn: &Turn, goal: Term) -> Option<Vec<Term>> {
         let studied = self.studied.get(turn.studied)?;
         let subject = self.with.subjects.get(studied.seed.subject)?;
@@ -395,7 +396,7 @@ impl Worker<'_, '_> {
         Some(needed.into_iter().map(|n| path.conditions[n].term).chain([goal]).collect())
     }
 
-    /// Asks, and tries what is found. Whether there was something.
+    /// Solves a query and tries the model. Returns whether there was one.
     fn answer(&mut self, number: usize, question: &Question) -> bool {
         self.ask(number, &question.terms)
             || question.relaxed.as_ref().is_some_and(|terms| self.ask(number, terms))
@@ -454,7 +455,7 @@ impl Worker<'_, '_> {
     }
 }
 
-/// An argument in which a solver wants a zero byte ends there: no argument can have one.
+/// Truncates an argument at the first zero byte of a model: no argument can contain one.
 fn end_at_zero(input: &mut Input) {
     for (origin, bytes) in &mut input.parts {
         let zero = bytes.iter().position(|b| *b == 0);
@@ -464,7 +465,7 @@ fn end_at_zero(input: &mut Input) {
     }
 }
 
-/// The changes that a difference is of: those that made one to the values, or else those that ran.
+/// The changes that a difference is attributed to: those that affected values, or else all that ran.
 fn changes_of(followed: &Followed) -> Vec<ChangeId> {
     let (old, new) = (&followed.traces.old, &followed.traces.new);
     let infected = old.infected(new);

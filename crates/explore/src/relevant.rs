@@ -1,16 +1,15 @@
 //! The relevant-slice condition of a run: the part of its path condition that its outputs depend on.
 //!
-//! Outputs are what reaches standard output, files and the exit status. A run that puts something
-//! out only because a branch went this way depends on that branch; one that puts nothing out there
-//! depends on it as well, so every executed branch with a way not taken on which something could be
-//! put out, or the program end, is part of the criterion.
+//! Outputs are writes to standard output and files, and the exit status. An output that is written only
+//! because a branch took this edge depends on that branch. So does the absence of an output: every executed
+//! branch with an edge not taken on which an output could be written, or the program could end, is part of
+//! the criterion.
 //!
-//! Conditions are reordered as Algorithm 6.1 of Qi's thesis demands (*Path exploration based on
-//! symbolic output*, FSE 2011): behind those that their own relevant slice has. Then a prefix with
-//! its last condition turned is a prefix of the next run's reordered conditions, so no group is
-//! explored twice and none is missed. The slice is the plain closure of data, control and potential
-//! dependence; the classical relevant slice, which does not follow why a branch ran that only could
-//! have mattered, misses groups.
+//! Conditions are reordered as Algorithm 6.1 of Qi's thesis demands (*Path exploration based on symbolic
+//! output*, FSE 2011): each after those in its own relevant slice. Then a prefix with its last condition
+//! negated is a prefix of the next run's reordered conditions, so every group is explored exactly once. The
+//! slice is the plain closure of data, control and potential dependence. The classical relevant slice does
+//! not follow why a potentially relevant branch was executed, and misses groups.
 
 use crate::distance::Edge;
 use crate::error::Result;
@@ -20,16 +19,16 @@ use slice::{Slicer, SlicerOptions};
 use std::collections::HashSet;
 use symbolic::Path;
 
-/// The conditions of a run that its outputs depend on, by their numbers in the path.
+/// The conditions of a run that its outputs depend on, by their indices in the path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RelevantConditions {
-    /// Reordered: each behind those of its own relevant slice.
+    /// Reordered: each after those of its own relevant slice.
     pub order: Vec<usize>,
-    /// The slice was cut off: conditions may be missing.
+    /// Whether the slice was truncated: conditions may be missing.
     pub cut: bool,
-    /// The ways out of branches that the run took.
+    /// The branch edges that the run took.
     pub taken: HashSet<Edge>,
-    /// The instruction at which it ended: module, function and number there.
+    /// The instruction at which the run ended: module, function and index.
     pub end: Option<(u32, u32, u32)>,
 }
 
@@ -54,8 +53,8 @@ pub fn conditions(process: &LoadedProcess, stream: u32, path: &Path) -> Result<R
     Ok(RelevantConditions { order: reorder(relevant, &depends), cut, taken, end })
 }
 
-/// The conditions before one of a path that are in its relevant slice, by their numbers: they decide that its
-/// branch runs, and what it compares.
+/// The conditions before a condition of a path that are in its relevant slice, by their indices: they
+/// determine that its branch is executed, and the operands of its comparison.
 ///
 /// # Errors
 /// If the run does not replay.
@@ -67,8 +66,8 @@ pub fn needed_by(process: &LoadedProcess, stream: u32, path: &Path, number: usiz
     Ok((0..number).filter(|n| of.contains(&step(*n))).collect())
 }
 
-/// Algorithm 6.1's `reorder`: the last element behind those it depends on, each part in turn. Nothing
-/// recurses with the number of conditions.
+/// Algorithm 6.1's `reorder`: the last element after those it depends on, then recursively for each part. An
+/// explicit stack replaces recursion, whose depth would grow with the number of conditions.
 pub fn reorder(list: Vec<usize>, depends: &dyn Fn(usize, usize) -> bool) -> Vec<usize> {
     enum Todo {
         Part(Vec<usize>),

@@ -1,4 +1,4 @@
-//! What the workers of a search share: the pool of inputs, and what was found.
+//! The shared state of the workers of a search: the pool of inputs, and the exposures.
 
 use crate::subject::Outcomes;
 use alternate::rerun::PlainRun;
@@ -20,21 +20,21 @@ pub struct Seed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Means {
-    /// It is that of a test that there was.
+    /// The input of an existing test.
     Test,
     /// A mutation.
     Mutation,
-    /// A solver proposed it.
+    /// A model of a solver.
     Solver,
 }
 
-/// An input on which the versions differ, twice.
+/// An input on which the versions differed twice.
 #[derive(Clone, Debug)]
 pub struct Exposure {
     pub seed: Seed,
     pub means: Means,
     pub outcomes: Outcomes,
-    /// Seconds since the search began.
+    /// Seconds since the start of the search.
     pub after: f64,
 }
 
@@ -42,25 +42,25 @@ pub struct Exposure {
 #[derive(Default)]
 pub struct Shared {
     pool: Mutex<Vec<Seed>>,
-    /// Inputs that the solver's worker is to follow.
+    /// Queue of inputs that the solver worker follows.
     study: Mutex<VecDeque<Seed>>,
     exposures: Mutex<Vec<Exposure>>,
     shapes: Mutex<HashSet<u64>>,
-    /// Inputs that somebody wants to have a further look at, the most interesting first.
+    /// Queue of inputs for a further consumer, if there is one, those with new behaviour first.
     offered: Mutex<Option<VecDeque<(Seed, Means)>>>,
     pub runs: AtomicU64,
-    /// The workers are to end.
+    /// Whether the workers should end.
     pub done: AtomicBool,
 }
 
-/// So many inputs are kept.
+/// Maximum size of the pool.
 const MOST_SEEDS: usize = 600;
-/// So many wait to be followed.
+/// Maximum number of inputs that wait to be followed.
 const MOST_WAITING: usize = 60;
-/// So many exposures with outputs of the same form are kept, and so many in all.
+/// Maximum number of exposures with the same shapes of outputs, and in all.
 const MOST_ALIKE: usize = 3;
 const MOST_EXPOSURES: usize = 60;
-/// So many inputs wait for a further look.
+/// Maximum number of offered inputs.
 const MOST_OFFERED: usize = 100;
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -73,7 +73,7 @@ impl Shared {
         self.done.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed) || Instant::now() >= until
     }
 
-    /// Adds an input if what the versions did with it looks like nothing before.
+    /// Adds an input if the shapes of its outcomes are new.
     pub fn add_if_new(&self, seed: &Seed, outcomes: &Outcomes) -> bool {
         let shape = number((seed.subject, shape(&outcomes.old), shape(&outcomes.new)));
         if !locked(&self.shapes).insert(shape) {
@@ -91,7 +91,7 @@ impl Shared {
         }
     }
 
-    /// Has an input followed.
+    /// Enqueues an input for the solver worker.
     pub fn send(&self, seed: Seed) {
         let mut study = locked(&self.study);
         if study.len() < MOST_WAITING {
@@ -110,19 +110,19 @@ impl Shared {
     pub fn expose(&self, exposure: Exposure) {
         let mut all = locked(&self.exposures);
         let looks = |e: &Exposure| (shape(&e.outcomes.old), shape(&e.outcomes.new));
-        // Many that look alike say little more than one.
+        // Many exposures of the same shape add little information.
         let alike = all.iter().filter(|e| looks(e) == looks(&exposure)).count();
         if alike < MOST_ALIKE && all.len() < MOST_EXPOSURES {
             all.push(exposure);
         }
     }
 
-    /// Has inputs that were run offered to [`Shared::next_offered`].
+    /// Enables the queue of [`Shared::next_offered`].
     pub fn offer_inputs(&self) {
         locked(&self.offered).get_or_insert_default();
     }
 
-    /// Offers an input; one that looks new comes before those that do not.
+    /// Offers an input; one with new behaviour goes to the front.
     pub fn offer(&self, seed: &Seed, means: Means, is_new: bool) {
         if let Some(offered) = locked(&self.offered).as_mut() {
             if is_new {
@@ -138,7 +138,7 @@ impl Shared {
         locked(&self.offered).as_mut()?.pop_front()
     }
 
-    /// The exposures from a number on.
+    /// The exposures from an index on.
     pub fn exposures(&self, from: usize) -> Vec<Exposure> {
         locked(&self.exposures).get(from..).unwrap_or_default().to_vec()
     }
@@ -150,8 +150,8 @@ fn number(what: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// What a run looks like from far: how it ended, and its first lines with all numbers and all
-/// words alike. A cheap stand-in for coverage, which plain builds do not tell.
+/// An abstraction of a run's behaviour: its exit status, and the beginning of its output with all numbers
+/// replaced. A cheap substitute for coverage, which plain builds do not have.
 #[must_use]
 pub fn shape(run: &PlainRun) -> u64 {
     const LOOKED_AT: usize = 400;

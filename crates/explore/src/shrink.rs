@@ -1,18 +1,18 @@
-//! Smaller inputs that do the same: parts are left out while a property holds.
+//! Minimises inputs: removes parts while a property holds.
 //!
-//! Halves, quarters and so on down to single bytes, as delta debugging does (Zeller and
-//! Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*).
+//! Removes halves, quarters and so on down to single bytes, as delta debugging does (Zeller and Hildebrandt,
+//! *Simplifying and Isolating Failure-Inducing Input*).
 
 use crate::subject::changeable;
 use symbolic::{Input, Origin};
 
-/// Leaves parts of an input out as long as `holds` says yes, which is asked at most `most` times.
+/// Removes parts of an input while `holds` is true, with at most `most` calls of it.
 pub fn shrunk(input: &Input, most: usize, holds: &mut dyn FnMut(&Input) -> bool) -> Input {
     let mut best = input.clone();
     let mut asked = 0;
     for origin in changeable(input) {
         if let Origin::Environment(_) = origin {
-            // As the test has it.
+            // Without it, the variable has the value that the test sets.
             let mut smaller = best.clone();
             smaller.parts.remove(&origin);
             asked += 1;
@@ -32,7 +32,7 @@ pub fn shrunk(input: &Input, most: usize, holds: &mut dyn FnMut(&Input) -> bool)
                 let end = (at + size).min(bytes.len());
                 let without = [&bytes[..at], &bytes[end..]].concat();
                 if without.is_empty() && matches!(origin, Origin::Argument(_)) {
-                    // An empty argument is not smaller to people.
+                    // An empty argument is not simpler for a reader.
                     break;
                 }
                 let mut smaller = best.clone();

@@ -1,16 +1,16 @@
-//! What a program computes, and on which inputs: one run for each group of paths that compute
-//! their outputs by the same expressions.
+//! What a program computes, and on which inputs: one run for each group of paths that compute their outputs
+//! by the same expressions.
 //!
-//! Algorithm 6.1 of Qi's thesis: depth first over prefixes of reordered relevant-slice conditions,
-//! with the last one turned. All runs share one pool of terms, so prefixes are compared as terms.
-//! With [`By::Path`] the whole path condition is used instead, in the order of time: plain dynamic
+//! This is Algorithm 6.1 of Qi's thesis: a depth-first search over prefixes of reordered relevant-slice
+//! conditions, with the last one negated. All runs share one pool of terms, so prefixes are compared as
+//! terms. With [`By::Path`] the whole path condition is used instead, in execution order: plain dynamic
 //! symbolic execution, for comparison.
 //!
-//! Prefixes are independent of each other, so the runs for some of them are made and sliced side by side. How many
-//! are taken at a time does not depend on the number of workers, and neither does the answer. What is found can be
-//! kept in a file and gone on with ([`crate::store`]).
+//! Prefixes are independent of each other, so several are run and sliced in parallel. The size of a batch
+//! does not depend on the number of workers, so neither does the result. The state can be stored in a file
+//! and continued ([`crate::store`]).
 //!
-//! Inputs are as long as the one that is begun with: an end of input is where it was.
+//! Inputs have the lengths of the first one: the end of input does not move.
 
 use crate::error::{Error, Result};
 use crate::faults::{Fault, Faults};
@@ -27,7 +27,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use symbolic::{Condition, Input, Kind, Origin, Output, Path, Reason, TermContext};
 
-/// What paths are told apart by.
+/// What distinguishes groups of paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
     /// The conditions that the outputs depend on.
@@ -43,15 +43,15 @@ pub struct Group {
     /// An input that takes one of them.
     pub input: Input,
     pub ended: Ended,
-    /// When it holds, in words, in the order of exploration.
+    /// Its condition as text, in the order of exploration.
     pub condition: Vec<String>,
-    /// What is put out, in words.
+    /// The output as text.
     pub output: String,
-    /// Values that stay as they were, because what used them is not followed, with reasons.
+    /// Values that were concretised because their users are not followed, with reasons.
     pub fixed: Vec<String>,
     /// The reordered conditions.
     pub terms: Vec<Term>,
-    /// What is put out, as terms and text.
+    /// The output, as terms and text.
     pub outputs: Vec<Piece>,
     /// The same without the exit status, by where it goes.
     pub written: BTreeMap<Option<Origin>, Vec<Piece>>,
@@ -69,7 +69,7 @@ pub enum Piece {
     Status(Term),
 }
 
-/// What came of an exploration.
+/// The result of an exploration.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration {
     pub groups: Vec<Group>,
@@ -80,8 +80,7 @@ pub struct Exploration {
     pub resumed: u64,
     /// Runs whose group was known before: none if everything is exact.
     pub duplicates: u64,
-    /// Runs whose conditions do not begin with those that were asked for: none if everything is a branch
-    /// and exact.
+    /// Runs whose conditions do not begin with the queried prefix: none if everything is a branch and exact.
     pub astray: u64,
     pub asked: u64,
     pub found: u64,
@@ -89,15 +88,15 @@ pub struct Exploration {
     pub unknown: u64,
     /// Runs that could not be made or followed.
     pub lost: u64,
-    /// Nothing is left to explore.
+    /// Whether the worklist is empty.
     pub finished: bool,
-    /// Conditions that were asked about, all together.
+    /// Total number of conditions in queries.
     pub conditions: u64,
     pub statistics: Statistics,
 }
 
 impl Exploration {
-    /// Whether the groups are all there are, for inputs of these lengths.
+    /// Whether the groups are complete for inputs of these lengths.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let exact = self.unknown == 0 && self.lost == 0;
@@ -113,11 +112,11 @@ pub struct Options<'o> {
     pub settings: Settings,
     pub until: Instant,
     pub stop: &'o dyn Fn() -> bool,
-    /// Told the number of groups so far.
+    /// Called with the number of groups so far.
     pub progress: &'o dyn Fn(usize),
-    /// Runs side by side.
+    /// Number of parallel runs.
     pub jobs: usize,
-    /// Where the exploration is kept, and a name of the program that it is of.
+    /// Path of the store, and the hash that identifies its program.
     pub store: Option<(PathBuf, String)>,
     /// Look for inputs that make the program fault as well.
     pub faults: bool,
@@ -132,19 +131,19 @@ impl Options<'_> {
 /// Runs the program under recording with an input.
 pub type Run<'r> = &'r (dyn Fn(&Input) -> Result<Rerun> + Sync);
 
-/// So many prefixes are taken at a time.
+/// Number of prefixes in a batch.
 const WAVE: usize = 8;
-/// What was found is kept this often.
+/// Interval of writing the store.
 const KEPT_EVERY: Duration = Duration::from_secs(10);
 
-/// A run and its conditions, each of which may be turned.
+/// A run and its conditions, each of which may be negated.
 struct Known {
     input: Input,
-    /// Those of the question that it answers, then its others.
+    /// The conditions of the query that it answers, then its others.
     held: Vec<Term>,
 }
 
-/// A run that is to be made.
+/// A run to make.
 struct Next {
     input: Input,
     answers: Option<Asked>,
@@ -164,7 +163,7 @@ struct Explorer<'e> {
     run: Run<'e>,
     runs: Vec<Known>,
     todo: Vec<Asked>,
-    /// Prefixes that were asked about, or are going to be.
+    /// Prefixes that were queried or are on the worklist.
     seen: HashSet<(u64, u64)>,
     known: HashSet<BTreeSet<Term>>,
     faults: Faults,
@@ -219,7 +218,7 @@ pub fn explore_in(
 }
 
 impl Explorer<'_> {
-    /// The first run, and those of an earlier session.
+    /// Makes the first run, and those of an earlier session.
     fn begin(&mut self, first: &Input) -> Result<()> {
         let next = Next { input: first.clone(), answers: None };
         let followed = self.followed(vec![next]).pop().ok_or(Error::TooLong)??;
@@ -232,7 +231,7 @@ impl Explorer<'_> {
         };
         for stored in kept.runs.get(1..).unwrap_or_default().chunks(WAVE) {
             if self.options.is_over() {
-                // What is there is more than what was run again.
+                // The stored exploration has more runs than were repeated.
                 self.store = kept;
                 return Ok(());
             }
@@ -265,7 +264,7 @@ impl Explorer<'_> {
                 wave.extend(self.ask(asked));
             }
             if wave.is_empty() && !self.options.is_over() {
-                // No group is left: what none of them came to may still fault.
+                // The worklist is empty: search for faults in code that no run reached.
                 wave.extend(self.seek_faults());
             }
             if wave.is_empty() {
@@ -293,7 +292,7 @@ impl Explorer<'_> {
         }
     }
 
-    /// An input that satisfies some terms, near to another one.
+    /// An input that satisfies some terms, close to another one.
     fn solve(&mut self, terms: &[Term], from: &Input) -> Option<Input> {
         self.found.asked += 1;
         self.found.conditions += terms.len() as u64;
@@ -317,7 +316,7 @@ impl Explorer<'_> {
         Some(Next { input: input?, answers: Some(asked) })
     }
 
-    /// The conditions of a question.
+    /// The conditions of a query.
     fn terms(&mut self, asked: Asked) -> Option<Vec<Term>> {
         let held = &self.runs.get(asked.run)?.held;
         let mut terms = held.get(..asked.position)?.to_vec();
@@ -326,7 +325,7 @@ impl Explorer<'_> {
         Some(terms)
     }
 
-    /// Inputs towards code that can fault and that no run came to.
+    /// Inputs towards code that can fault and that no run reached.
     fn seek_faults(&mut self) -> Vec<Next> {
         let mut list = Vec::new();
         while list.len() < WAVE && !self.options.is_over() {
@@ -338,7 +337,7 @@ impl Explorer<'_> {
         list
     }
 
-    /// Makes runs side by side, and follows their inputs.
+    /// Makes runs in parallel, and follows their inputs.
     fn followed(&mut self, wave: Vec<Next>) -> Vec<Result<Followed>> {
         let run = self.run;
         let made = side_by_side(wave, self.options.jobs, &|next: Next| {
@@ -358,7 +357,7 @@ impl Explorer<'_> {
         list
     }
 
-    /// Slices runs side by side, and takes their conditions in, one by one.
+    /// Slices runs in parallel, and adds their conditions one by one.
     fn take_in(&mut self, wave: Vec<Followed>) -> Result<()> {
         let by = self.options.by;
         let sliced = side_by_side(wave, self.options.jobs, &|followed: Followed| {
@@ -413,8 +412,8 @@ impl Explorer<'_> {
         }
     }
 
-    /// The inputs that satisfy the prefix are parted by the conditions that it does not have. If the
-    /// conditions begin with the prefix, none of them is met twice.
+    /// Adds the negations of the conditions that are not in the prefix to the worklist: they partition the
+    /// inputs that satisfy the prefix. If the conditions begin with the prefix, no input is reached twice.
     fn hold(&mut self, prefix: Vec<Term>, ordered: &[Condition], run: usize) -> Vec<Term> {
         let mut name = Name::default();
         for term in &prefix {
@@ -436,7 +435,7 @@ impl Explorer<'_> {
         held
     }
 
-    /// Accesses that could leave their object, and divisions that could trap, on the way of a run.
+    /// Queries accesses that could leave their object, and divisions that could trap, on the path of a run.
     fn look_for_faults(&mut self, followed: &Followed, relevant: &RelevantConditions) {
         let Followed { next, rerun, path } = followed;
         self.faults.met(&next.input, rerun, path, relevant);
@@ -481,7 +480,7 @@ impl Explorer<'_> {
         }
     }
 
-    /// An output in words: text as it is, what depends on input in braces.
+    /// An output as text, with terms in braces.
     fn words(&self, pieces: &[Piece], path: &Path) -> String {
         let mut text = String::from("\"");
         let mut status = None;
@@ -592,7 +591,7 @@ fn of_output(output: &Output, pieces: &mut Vec<Piece>) {
     }
 }
 
-/// The variables have the values of an input.
+/// Sets the variables to the values of an input.
 fn give(world: &mut TermContext, input: &Input) {
     let variables = &mut world.variables;
     for variable in &mut variables.list {
@@ -604,7 +603,7 @@ fn give(world: &mut TermContext, input: &Input) {
     }
 }
 
-/// A name of a list of terms: two hashes, so that no two lists have the same.
+/// A hash of a list of terms: 128 bits, so that collisions are improbable.
 #[derive(Clone)]
 struct Name(DefaultHasher, DefaultHasher);
 
@@ -627,7 +626,7 @@ impl Name {
     }
 }
 
-/// What a function makes of each of some things, by several threads, in their order.
+/// Maps a function over a list with several threads, preserving the order.
 fn side_by_side<T: Send, R: Send>(list: Vec<T>, jobs: usize, make: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
     if jobs <= 1 || list.len() <= 1 {
         return list.into_iter().map(make).collect();

@@ -1,19 +1,19 @@
-//! An exploration as a file, so that another session can go on with it.
+//! An exploration as a file, so that another session can continue it.
 //!
-//! What is kept are the inputs in the order in which they were run, each with the question it answers, and the
-//! questions that have no answer. Terms are not kept: the inputs are run again, which takes no solver, and the same
-//! program gives the same conditions. A program that is not the same, or a run that does not give as many
-//! conditions as before, ends what can be used of the file.
+//! The file has the inputs in the order in which they were run, each with the query it answers, and the
+//! queries that have no model. Terms are not stored. The inputs are run again, which needs no solver, and the
+//! same program gives the same conditions. If the program is another one, or a run has another number of
+//! conditions than before, the rest of the file is not used.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use symbolic::Input;
 
-/// Another form of the file has another number.
+/// The version of the format.
 const VERSION: u32 = 1;
 
-/// A question: the conditions of a run up to one, which is turned.
+/// A query: the conditions of a run up to one, which is negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Asked {
     pub run: usize,
@@ -23,11 +23,11 @@ pub struct Asked {
 /// An input that was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredRun {
-    /// None for the first, and for those that were run in search of faults.
+    /// `None` for the first run, and for those of the search for faults.
     pub answers: Option<Asked>,
     /// The bytes of the parts of the input, in their order.
     pub parts: Vec<Vec<u8>>,
-    /// So many conditions it had.
+    /// Its number of conditions.
     pub conditions: usize,
 }
 
@@ -35,10 +35,10 @@ pub struct StoredRun {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Store {
     version: u32,
-    /// Names the program and what is explored of it.
+    /// Identifies the program and what is explored of it.
     program: String,
     pub runs: Vec<StoredRun>,
-    /// Questions that were proven to have no answer, or whose answer is a run.
+    /// Queries that are unsatisfiable, or whose model was run.
     pub answered: Vec<Asked>,
 }
 
@@ -48,7 +48,7 @@ impl Store {
         Store { version: VERSION, program: program.to_owned(), ..Store::default() }
     }
 
-    /// What was kept of a program; nothing if there is none, or one of another program.
+    /// Opens the stored exploration of a program; an empty one if there is none, or it is of another program.
     #[must_use]
     pub fn open(path: &Path, program: &str) -> Store {
         let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -58,7 +58,7 @@ impl Store {
         }
     }
 
-    /// Writes it, all or nothing.
+    /// Writes the file atomically.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -71,7 +71,7 @@ impl Store {
 }
 
 impl StoredRun {
-    /// An input like the first one, with the kept bytes; none if it has other parts.
+    /// The first input with the stored bytes; `None` if it has other parts.
     #[must_use]
     pub fn input(&self, first: &Input) -> Option<Input> {
         let mut input = first.clone();

@@ -1,7 +1,7 @@
-//! The program that a test runs, and how it is run with other input.
+//! The program that a test runs, and running it with other input.
 //!
-//! A test is any command. What can be given other input is the process in it that reads some: it is
-//! started by itself, with the same arguments and files, and its own end is what is compared.
+//! A test is any command. The process of it that reads input is the one that can run with other input. It is
+//! started directly, with the same arguments and files, and its own result is compared.
 
 use crate::asked;
 use crate::error::{Error, Result, Unusable};
@@ -22,33 +22,33 @@ use symbolic::{EnvironmentInputs, Input, Origin, TermContext};
 pub struct Subject {
     /// How the plain builds are started.
     plain: Both<ProcessInfo>,
-    /// The same of the builds that record.
+    /// How the recording builds are started.
     recorded: Both<ProcessInfo>,
     /// Files that it writes.
     written: Vec<String>,
-    /// Environment variables that it asks for.
+    /// Environment variables that it reads.
     asked: BTreeSet<String>,
     /// Those that the test sets.
     set: BTreeMap<String, Vec<u8>>,
     runner: Recorder,
-    /// For runs whose end is in doubt.
+    /// With a longer timeout, for runs that timed out before.
     patient: Recorder,
     recorder: Recorder,
 }
 
-/// What both versions did with an input.
+/// The results of both versions with an input.
 pub type Outcomes = Both<PlainRun>;
 
-/// A run takes at least this long before it is given up.
+/// Minimum timeout of a run.
 const LEAST: Duration = Duration::from_secs(1);
-/// How much longer a run may take before it is said not to end.
+/// Factor of the timeout before a run counts as non-terminating.
 const PATIENT: u32 = 5;
-/// How much longer a recorded run may take.
+/// Factor of the timeout of a recorded run.
 const SLOWER: u32 = 2;
-/// Runs with more calls and rounds of loops than this are not followed: they would take all the time.
+/// Runs with more calls and loop iterations than this are not followed: they would take the whole budget.
 const MOST_TIME: u64 = 300_000;
 
-/// How a recorded process of one version becomes that of a build elsewhere.
+/// Maps a recorded process of one version to a build in another directory.
 struct Moved<'m> {
     from: &'m Path,
     to: &'m Path,
@@ -71,7 +71,7 @@ impl Moved<'_> {
 }
 
 impl Subject {
-    /// Records a test with the bad version and takes the process that reads input, and its input.
+    /// Records a test with the bad version and selects the process that reads input, and its input.
     ///
     /// # Errors
     /// If nothing can be recorded, or there is no such process.
@@ -92,8 +92,8 @@ impl Subject {
         found
     }
 
-    /// The same of a recording of the bad version that was made already. A program that is compared
-    /// with nothing has the same trees on both sides.
+    /// The same for an existing recording of the bad version. A program that is not compared with another has
+    /// the same trees on both sides.
     ///
     /// # Errors
     /// If it cannot be replayed, or no process can be used.
@@ -143,7 +143,7 @@ impl Subject {
         Ok((subject, input))
     }
 
-    /// Allows runs so much time as `seconds` of a usual one call for.
+    /// Sets the timeouts from the `seconds` of a usual run.
     #[must_use]
     pub fn with_time(mut self, seconds: f64, scratch: &Path) -> Subject {
         let time = Duration::from_secs_f64(seconds * 10.0).max(LEAST);
@@ -153,7 +153,7 @@ impl Subject {
         self
     }
 
-    /// Whether another test runs the same program in the same place, with as many arguments.
+    /// Whether another test runs the same program in the same directory, with as many arguments.
     #[must_use]
     pub fn is_like(&self, other: &Subject) -> bool {
         let key = |s: &Subject| {
@@ -163,13 +163,13 @@ impl Subject {
         key(self) == key(other)
     }
 
-    /// The command line of the program, for people: with the names that a tree of the user has.
+    /// The command line of the program for display, with the names in the user's tree.
     #[must_use]
     pub fn arguments(&self) -> &[String] {
         &self.plain.new.arguments
     }
 
-    /// Whether both versions were built to the same program, byte by byte in all that is loaded.
+    /// Whether both versions were built to the same program: all loaded sections are equal.
     #[must_use]
     pub fn is_same_program(&self) -> bool {
         let read = |side: Side| loaded(Path::new(&self.plain.of(side).executable));
@@ -177,8 +177,8 @@ impl Subject {
         old.is_some() && old == read(Side::New)
     }
 
-    /// Names the program and the input to begin with: another build, command line or input has another
-    /// name. None if the program cannot be read.
+    /// A hash that identifies the program, its command line and its first input. `None` if the program cannot
+    /// be read.
     #[must_use]
     pub fn name(&self, first: &Input) -> Option<String> {
         let mut hasher = DefaultHasher::new();
@@ -190,19 +190,19 @@ impl Subject {
         Some(format!("{:016x}", hasher.finish()))
     }
 
-    /// Which input is followed.
+    /// Options of symbolic replay: which input is followed.
     #[must_use]
     pub fn follow(&self) -> symbolic::Options {
         following(self.asked.clone())
     }
 
-    /// Environment variables that it asks for and that an input does not set.
+    /// Environment variables that it reads and that an input does not set.
     pub fn unset<'s>(&'s self, input: &'s Input) -> impl Iterator<Item = Origin> + 's {
         let names = self.asked.iter().map(|name| Origin::Environment(name.clone()));
         names.filter(|origin| !input.parts.contains_key(origin))
     }
 
-    /// Environment variables of an input that the test does not set to the same.
+    /// Environment variables of an input whose values differ from those that the test sets.
     pub fn set_otherwise<'i>(&'i self, input: &'i Input) -> impl Iterator<Item = (&'i str, &'i [u8])> + 'i {
         input.environment().filter(|(name, value)| self.set.get(*name).is_none_or(|v| v != value))
     }
@@ -212,7 +212,7 @@ impl Subject {
         self.recorded.of(side)
     }
 
-    /// Where the program runs in its tree.
+    /// The program's working directory in its tree.
     #[must_use]
     pub fn directory(&self, side: Side) -> PathBuf {
         PathBuf::from(&self.plain.of(side).directory)
@@ -221,7 +221,7 @@ impl Subject {
     /// Runs one plain build.
     ///
     /// # Errors
-    /// If the input cannot be given to it.
+    /// If it cannot be run with the input.
     pub fn run(&self, side: Side, input: &Input) -> Result<PlainRun> {
         Ok(self.runner.plain(self.plain.of(side), input, &self.written)?)
     }
@@ -234,8 +234,8 @@ impl Subject {
         Both::try_from(|side| self.run(side, input))
     }
 
-    /// Whether a difference is one again in a second pair of runs, with more time for those that
-    /// did not end, and with each version agreeing with itself.
+    /// Whether a difference is reproduced by a second pair of runs, with a longer timeout, and each version
+    /// agrees with its first run.
     ///
     /// # Errors
     /// As [`Subject::run`].
@@ -262,7 +262,7 @@ impl Subject {
     }
 }
 
-/// The sections of a program that are loaded, by name, without the number of the build.
+/// The sections of a program that are loaded, by name, without the build ID.
 fn loaded(path: &Path) -> Option<Vec<(String, Vec<u8>)>> {
     use object::{Object, ObjectSection, SectionFlags};
     let bytes = std::fs::read(path).ok()?;
@@ -278,7 +278,7 @@ fn loaded(path: &Path) -> Option<Vec<(String, Vec<u8>)>> {
     Some(sections)
 }
 
-/// Which input is followed. What comes out of pipes and sockets cannot be replaced.
+/// Options of symbolic replay. Input from pipes and sockets cannot be replaced.
 fn following(asked: BTreeSet<String>) -> symbolic::Options {
     let mut follow = symbolic::Options::default();
     follow.inputs.environment = EnvironmentInputs::Named(asked);
@@ -287,8 +287,8 @@ fn following(asked: BTreeSet<String>) -> symbolic::Options {
     follow
 }
 
-/// The parts of an input that may be changed: not the name of a file that is read, nor a file that
-/// no argument names and that lies elsewhere.
+/// The parts of an input that may be changed: neither the name of a file that is read, nor a file outside of
+/// the working directory that no argument names.
 #[must_use]
 pub fn changeable(input: &Input) -> Vec<Origin> {
     let names: Vec<&[u8]> = input.files().map(|(path, _)| path.as_bytes()).collect();

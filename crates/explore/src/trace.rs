@@ -1,8 +1,8 @@
-//! Which changes a run came to, and whether they made a difference to its values.
+//! Which changes a run reached, and whether they affected its values.
 //!
-//! Two runs of different versions are compared by what they assign, store, return and decide on
-//! lines that both versions have. The first difference is laid at the door of the change that ran
-//! last before it. Addresses are never compared.
+//! Two runs of different versions are compared by what they assign, store, return and decide on lines that
+//! both versions have. The first difference is attributed to the change that ran last before it. Addresses
+//! are never compared.
 
 use crate::changed::{Changed, Code, Line, Way, same_line};
 use alternate::Side;
@@ -16,27 +16,27 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-/// More events than these are not compared.
+/// Maximum number of events that are compared.
 const MOST_EVENTS: usize = 4_000_000;
 
-/// What is compared of a run.
+/// The data of a run that are compared.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// Changes that ran.
     pub reached: BTreeSet<ChangeId>,
-    /// The ways it took out of branches of functions with changes.
+    /// The edges it took of branches in functions with changes.
     pub ways: BTreeSet<Way>,
-    /// The step at which the first of them did.
+    /// The first step of an instruction of a change.
     pub first: Option<u64>,
-    /// What happened on lines that both versions have.
+    /// Hashes of the events on lines that both versions have.
     events: Vec<u64>,
-    /// How many events there were when a change ran, for each time another one did.
+    /// Each time a change ran: the number of events before it.
     passed: Vec<(usize, ChangeId)>,
-    /// What variables became on the lines of a change.
+    /// Values assigned on the lines of a change, by kind or variable.
     assigned: BTreeMap<(ChangeId, String), Vec<u64>>,
 }
 
-/// What a version's lines mean to both.
+/// Maps the lines of one version to changes and to common lines.
 pub struct Lines<'l> {
     pub difference: &'l Difference,
     pub changed: &'l Changed,
@@ -44,14 +44,14 @@ pub struct Lines<'l> {
     pub tree: &'l Path,
 }
 
-/// What an instruction stands for.
+/// The source of an instruction.
 #[derive(Clone, Debug)]
 enum Stands {
-    /// A line that both versions have, by a number.
+    /// A line that both versions have, by its hash.
     Same(u64),
     /// Lines of changes.
     Of(Vec<ChangeId>),
-    /// Something outside of the tree.
+    /// Code outside of the tree.
     Nothing,
 }
 
@@ -80,7 +80,7 @@ impl Trace {
         Ok(tracer.trace)
     }
 
-    /// The changes that made a difference, as far as two runs with the same input show it.
+    /// The changes that affected the run, as far as two runs with the same input show it.
     #[must_use]
     pub fn infected(&self, other: &Trace) -> BTreeSet<ChangeId> {
         let mut infected: BTreeSet<ChangeId> = self
@@ -105,9 +105,9 @@ impl Trace {
 struct Tracer<'t> {
     lines: &'t Lines<'t>,
     trace: Trace,
-    /// By module and function: what each instruction stands for.
+    /// By module and function: the source of each instruction.
     known: HashMap<(u32, u32), Vec<Stands>>,
-    /// The ways out of branches, by module, function and blocks.
+    /// The branch edges taken, by module, function and blocks.
     taken: HashSet<(u32, u32, BlockId, BlockId)>,
     last: Option<ChangeId>,
 }
@@ -206,7 +206,7 @@ impl Observer for Tracer<'_> {
                 (home, function.variables.get(*variable as usize))
                 && let Some(value) = plain(view, *operand, *ty)
             {
-                // The value was made by the instruction before.
+                // The value was computed by the instruction before.
                 let before = View { index: view.index.saturating_sub(1), ..*view };
                 self.happened(&before, &variable.name, value);
             }
@@ -228,7 +228,7 @@ impl Observer for Tracer<'_> {
 
     fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {
         self.taken.insert((view.code.module, view.code.function, from, to));
-        // Conditions that were only written otherwise make other branches, which is no difference yet.
+        // Conditions that were only rewritten are compiled to other branches, which is not yet a difference.
         let changed = self.lines.changed;
         if let Stands::Of(changes) = self.stands(view)
             && !changes.iter().all(|id| changed.has_same_branches(*id))

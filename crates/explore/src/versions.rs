@@ -1,7 +1,7 @@
 //! Two versions, each built twice: as clang would, and with recording.
 //!
-//! The plain builds decide whether an input makes a difference; what a solver is asked comes from
-//! recordings of the other two.
+//! The plain builds decide whether an input distinguishes the versions. Recordings of the other two give the
+//! conditions for the solver.
 
 use crate::error::{Error, Result};
 use alternate::{Both, Side};
@@ -15,24 +15,24 @@ use trials::{
     Mode, Oracle, Recorded, Rule, Run, Setup, Status, Suite, TestRun, Tools, TrialLimits, Version, Work,
 };
 
-/// What is built, and with what means.
+/// How to build.
 #[derive(Clone, Debug)]
 pub struct Workshop {
-    /// Where the user stands.
+    /// The user's current directory.
     pub here: PathBuf,
     /// Given to `sh -c`.
     pub build: String,
     pub limits: TrialLimits,
     pub tools: Tools,
-    /// A directory with the usual names of compilers, for builds that do not ask for `CC`.
+    /// A directory with the usual names of compilers, for builds that do not use `CC`.
     pub compilers: Option<PathBuf>,
-    /// Directory for everything that is made on the way.
+    /// Directory for all intermediate files.
     pub work: PathBuf,
-    /// Leave the built trees there.
+    /// Keep the built trees.
     pub keep: bool,
 }
 
-/// The name of a side, for people.
+/// The displayed name of a side.
 #[must_use]
 pub fn name(side: Side) -> &'static str {
     match side {
@@ -45,7 +45,7 @@ pub fn name(side: Side) -> &'static str {
 pub struct BuiltVersion {
     pub plain: Suite,
     pub recorded: Suite,
-    /// Its files stay while it is used.
+    /// Keeps its files while it is used.
     _files: Files,
 }
 
@@ -55,14 +55,14 @@ pub struct Versions {
     pub difference: Difference,
 }
 
-/// What the checked-out files are, and the hold on the directory they lie in.
+/// The directory of the checked-out files, and the guard that keeps it.
 type Files = (Work, PathBuf);
 
 impl Workshop {
     /// Checks both versions out, compares and builds them.
     ///
     /// # Errors
-    /// If one is not there or does not build, or if their files are the same.
+    /// If one does not exist or does not build, or if their files are the same.
     pub fn versions(&self, good: &str, bad: &str, stop: &Arc<AtomicBool>) -> Result<Versions> {
         let (good, bad) = Version::resolve_pair(good, bad, &self.here)?;
         let versions = Both { old: good, new: bad };
@@ -84,7 +84,7 @@ impl Workshop {
     /// One version, built twice.
     ///
     /// # Errors
-    /// If it is not there or does not build.
+    /// If it does not exist or does not build.
     pub fn version(&self, version: &str, stop: &Arc<AtomicBool>) -> Result<BuiltVersion> {
         let version = Version::resolve(version, &self.here)?;
         let files = self.check_out(&version, "sources")?;
@@ -160,7 +160,7 @@ fn run_of<'t>(test: &'t Test, name: &'t str) -> Run<'t> {
     Run { name, command: &test.command, stdin: test.stdin.as_deref(), files: &test.files }
 }
 
-/// Why a test command cannot be run at all, if that is so: a shell says so by 126 and 127.
+/// Why a test command could not be run at all, if so: a shell reports this by exit codes 126 and 127.
 #[must_use]
 pub fn not_run(run: &TestRun) -> Option<String> {
     match run.status {
