@@ -1,4 +1,4 @@
-//! The branches of the failing run, and other runs held against them.
+//! The branches of the failing run, and other runs compared with them.
 //!
 //! The failing run's branch events are kept, up to the failure: some 40 bytes each. Other runs
 //! are streamed past them, one lookup an event, so that a pool of any size takes no memory. Keys
@@ -24,7 +24,7 @@ pub type BranchSite = (u32, u32, u32);
 pub struct Branch {
     pub step: u64,
     pub site: BranchSite,
-    /// The block it went to.
+    /// The successor block.
     pub to: u32,
 }
 
@@ -37,7 +37,7 @@ pub struct Partner {
     pub to: u32,
 }
 
-/// Which ways the branches of a run went, at least once.
+/// The directions that each branch of a run took at least once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature(BTreeMap<BranchSite, BTreeSet<u32>>);
 
@@ -61,7 +61,7 @@ fn key(sum: u128) -> u64 {
 }
 
 impl Branches {
-    /// The branches of a stream up to the step at which the failure shows.
+    /// The branches of a stream up to the step at which the failure is observed.
     ///
     /// # Errors
     /// If the stream does not replay.
@@ -98,7 +98,7 @@ impl Branches {
         &self.events
     }
 
-    /// Begins to hold another run against this one.
+    /// Starts the comparison with another run.
     #[must_use]
     pub fn against(&self) -> Comparing<'_> {
         Comparing { failing: self, toggled: Vec::new() }
@@ -116,7 +116,7 @@ impl Branches {
         Ok(comparing.finish())
     }
 
-    /// The difference from a run of events, with the table that this run's chains are from.
+    /// The difference from a run of events; `chains` must be the table of this run.
     #[must_use]
     pub fn compare_events(&self, run: &[Event], chains: &mut Chains) -> Difference {
         let mut comparing = self.against();
@@ -128,15 +128,15 @@ impl Branches {
         comparing.finish().0
     }
 
-    /// Whether a run with this signature took all ways that this one took: it has to if its control
-    /// flow is the same.
+    /// Whether a run with this signature took all branch directions of this one: a necessary condition for
+    /// the same control flow.
     #[must_use]
     pub fn has_all_ways(&self, signature: &Signature) -> bool {
         self.last.keys().all(|(site, to)| signature.0.get(site).is_some_and(|ways| ways.contains(to)))
     }
 
-    /// A difference that none of a run with this signature is smaller than. The last event of a
-    /// difference has a partner that went another way, so its branch did so somewhere in that run.
+    /// A lower bound of the difference from a run with this signature. The last event of a difference has a
+    /// partner that took another direction, so the signature has another direction of its branch.
     #[must_use]
     pub fn bound(&self, signature: &Signature) -> Difference {
         let can_toggle = |((site, to), _): &(&(BranchSite, u32), &u32)| {
@@ -170,7 +170,7 @@ impl Comparing<'_> {
     }
 }
 
-/// The signature of a recorded stream up to a step, and the blocks that it entered, in one replay.
+/// The signature of a recorded stream up to a step, and the blocks that it executed, in one replay.
 ///
 /// # Errors
 /// If the stream does not replay.

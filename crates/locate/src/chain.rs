@@ -1,20 +1,19 @@
-//! Chains of control dependence, hash-consed: which events of two runs are the same event.
+//! Chains of control dependence, hash-consed: they determine which events of two runs correspond.
 //!
-//! Definition 6.1 of Wang (*Post-mortem dynamic analysis for software debugging*, 2007): two
-//! events are aligned if they execute the same statement and the events they are control
-//! dependent on are aligned; first events are aligned if their statements are equal. An event is
-//! thus named by the chain of statements it hangs from. Chains are interned: one table lookup
-//! an event, and equal chains have equal numbers.
+//! Definition 6.1 of Wang (*Post-mortem dynamic analysis for software debugging*, 2007): two events are
+//! aligned if they execute the same statement and the events they are control dependent on are aligned; first
+//! events are aligned if their statements are equal. So the chain of its control-dependence ancestors
+//! identifies an event. Chains are interned: one table lookup per event, and equal chains have equal numbers.
 //!
-//! A chain may occur twice in a run, as of two calls from one line. An ordinal tells them apart,
+//! A chain may occur twice in a run, for example for two calls from one line. An ordinal distinguishes them,
 //! so that an event has at most one partner.
 //!
-//! Recorded runs have such names already, from the loops and calls around an instruction
-//! ([`symbolic::index`]); in code with structured control flow these are the same alignments.
+//! Recorded runs already have such identifiers, made of the loops and calls around an instruction
+//! ([`symbolic::index`]); in code with structured control flow these give the same alignments.
 
 use std::collections::HashMap;
 
-/// A chain; the same number in all runs that share the [`Chains`].
+/// A chain; it has the same number in all runs that share the [`Chains`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChainId(pub u32);
 
@@ -22,16 +21,16 @@ pub struct ChainId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     pub statement: u32,
-    /// Position of the event it is control dependent on, which is earlier; none at the top.
+    /// Position of the event it is control dependent on, which is earlier; `None` at the top level.
     pub depends_on: Option<usize>,
-    /// Which way it went, if it is a branch.
+    /// The direction taken, if it is a branch.
     pub outcome: Option<u32>,
 }
 
 /// The table of chains.
 #[derive(Clone, Debug, Default)]
 pub struct Chains {
-    /// By statement, chain that it hangs from, and ordinal.
+    /// By statement, parent chain, and ordinal.
     known: HashMap<(u32, Option<ChainId>, u32), ChainId>,
 }
 
@@ -56,7 +55,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Runs of a statement tree: what hangs from what is drawn, earlier events only.
+    /// Random runs of a statement tree; parents are earlier events.
     fn run() -> impl Strategy<Value = Vec<Event>> {
         prop::collection::vec((0u32..4, any::<prop::sample::Index>(), any::<bool>(), 0u32..2), 0..40)
             .prop_map(|drawn| {
@@ -69,7 +68,7 @@ mod tests {
             })
     }
 
-    /// The definition, word by word, with the ordinal among events that it does not tell apart.
+    /// The literal definition, with the ordinal among events that it does not distinguish.
     fn aligned(one: &[Event], other: &[Event], a: usize, b: usize) -> bool {
         let hang_alike = match (one[a].depends_on, other[b].depends_on) {
             (None, None) => true,

@@ -1,9 +1,9 @@
-//! The nearest run of a pool, without comparing them all exactly.
+//! The nearest run of a pool, without exact comparison of all runs.
 //!
-//! A run's [`Signature`](crate::branches::Signature) bounds its difference from below. A run whose
-//! bound does not beat the best difference so far need not be compared; the choice is the same as
-//! if it were. Among equal differences the first run of the pool is chosen, whatever the order
-//! in which runs are offered: workers may offer side by side.
+//! A run's [`Signature`](crate::branches::Signature) gives a lower bound of its difference. A run whose bound
+//! is not smaller than the best difference so far need not be compared; the choice is the same as if it were.
+//! Among equal differences the first run of the pool is chosen, in whatever order runs are offered, so that
+//! parallel workers get the same choice.
 
 use crate::difference::Difference;
 
@@ -14,13 +14,13 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// Whether a run could still be chosen, by its bound.
+    /// Whether a run with this bound could still be chosen.
     #[must_use]
     pub fn may_be(&self, bound: &Difference, run: usize) -> bool {
         self.best.as_ref().is_none_or(|(best, chosen)| (bound, run) < (best, *chosen))
     }
 
-    /// Takes the run if it is nearer. Says whether it did.
+    /// Takes the run if it is nearer. Returns whether it is.
     pub fn offer(&mut self, difference: Difference, run: usize) -> bool {
         let nearer = self.may_be(&difference, run);
         if nearer {
@@ -42,8 +42,8 @@ mod tests {
     use crate::chain::{Chains, Event};
     use proptest::prelude::*;
 
-    /// Runs of one program: every second statement is a branch, all hang from the first event or
-    /// from a branch drawn before.
+    /// Runs of one program: all statements but the first are branches that depend on the first event or on an
+    /// earlier branch.
     fn run() -> impl Strategy<Value = Vec<Event>> {
         prop::collection::vec((0u32..5, any::<prop::sample::Index>(), 0u32..2), 1..25).prop_map(|drawn| {
             let mut events = vec![Event { statement: 9, depends_on: None, outcome: None }];

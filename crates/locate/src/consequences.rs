@@ -1,17 +1,17 @@
 //! Branches that only follow from an earlier one.
 //!
-//! A branch that went another way takes further ones with it: what it guards assigns something else, and
-//! the next condition asks for that. Such a branch says nothing new. Each executed instruction of the
-//! failure's slice is told apart by what makes it differ from the passing run:
+//! A branch that takes another direction changes further ones: code that it guards assigns another value, and
+//! the next condition tests that. Such a branch gives no new information. Each executed instruction of the
+//! failure's slice gets a label with the reason for its difference from the passing run:
 //!
-//! * what has the same value at the same moment does not differ, whatever it was made of; what a call gave
-//!   is not compared, and one of a function that is not recorded may be a reason of its own;
+//! * an instruction with the same value at the aligned step does not differ, whatever its operands; results
+//!   of calls are not compared, and a call of a function that is not recorded may be a reason of its own;
 //! * an input that differs is a reason of its own;
-//! * a branch that went another way is a reason of its own, unless all that makes its condition
-//!   differ has one and the same branch as its reason: then it follows from that one;
-//! * all else differs for the reasons of what it was made of and of what decided that it ran.
+//! * a branch that takes another direction is a reason of its own, unless everything that makes its condition
+//!   differ has the same single branch as its reason: then it follows from that one;
+//! * all others have the reasons of their operands and of the branches they are control dependent on.
 //!
-//! What would have to be said of two reasons is not said.
+//! No consequence is reported for a branch with two reasons.
 
 use crate::Result;
 use crate::failure::Failure;
@@ -25,11 +25,11 @@ use std::collections::{HashMap, HashSet};
 /// Why something differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
-    /// It does not.
+    /// It does not differ.
     Same,
-    /// This branch.
+    /// Because of this branch.
     Branch(NodeId),
-    /// Input, or more than one reason.
+    /// Because of an input, or for several reasons.
     Other,
 }
 
@@ -67,8 +67,8 @@ pub fn consequences(
     Ok(followed.into_iter().map(|(branch, from)| (step(branch), step(from))).collect())
 }
 
-/// The branches that follow from others. `order`: by time; `same`: of nodes that have a partner, whether it
-/// has the same value.
+/// The branches that follow from others. `order`: nodes in execution order; `same`: for nodes with a partner,
+/// whether it has the same value.
 fn label(
     nodes: usize,
     order: &[NodeId],
@@ -77,7 +77,7 @@ fn label(
     is_call: &dyn Fn(NodeId) -> bool,
     same: &HashMap<NodeId, bool>,
 ) -> Vec<(NodeId, NodeId)> {
-    // What happens in other threads is not compared.
+    // Nodes of other threads are not compared.
     let mut reasons = vec![Reason::Other; nodes];
     let mut followed = Vec::new();
     for &node in order {
@@ -93,7 +93,7 @@ fn label(
             },
             (false, Some(true)) => Reason::Same,
             (false, Some(false)) => match made_of() {
-                // It comes from outside.
+                // The difference comes from outside.
                 Reason::Same => Reason::Other,
                 reason => reason,
             },
@@ -147,7 +147,7 @@ mod tests {
 
     const CALL: NodeId = 9;
 
-    /// 0: an input; 1: a branch on it; 2: assigned because of it; 3: a branch on what was assigned.
+    /// 0: an input; 1: a branch on it; 2: assigned because of it; 3: a branch on the assigned value.
     fn followed(needs: &[&[NodeId]], toggled: &[NodeId], same: &[(NodeId, bool)]) -> Vec<(NodeId, NodeId)> {
         let order: Vec<NodeId> = (0..needs.len() as NodeId).collect();
         let needs_of = |node: NodeId| needs[node as usize].to_vec();
@@ -165,7 +165,7 @@ mod tests {
     fn a_branch_on_what_another_one_decided_follows_from_it() {
         let needs: &[&[NodeId]] = &[&[], &[0], &[1], &[2]];
         assert_eq!(followed(needs, &[1, 3], &[(0, false)]), [(3, 1)]);
-        // The third of a row follows from the first.
+        // The third of a chain follows from the first.
         let needs: &[&[NodeId]] = &[&[], &[0], &[1], &[2], &[3]];
         assert_eq!(followed(needs, &[1, 3, 4], &[(0, false)]), [(3, 1), (4, 1)]);
     }
@@ -175,12 +175,12 @@ mod tests {
         // The second input differs as well.
         let needs: &[&[NodeId]] = &[&[], &[0], &[], &[1, 2], &[3]];
         assert!(followed(needs, &[1, 4], &[(0, false), (2, false)]).is_empty());
-        // It does not differ: then it is no reason.
+        // It does not differ, so it is no reason.
         assert_eq!(followed(needs, &[1, 4], &[(0, false), (2, true)]), [(4, 1)]);
         // Two branches are two reasons.
         let needs: &[&[NodeId]] = &[&[], &[0], &[0], &[1, 2]];
         assert!(followed(needs, &[1, 2, 3], &[(0, false)]).is_empty());
-        // What a function gave that is not recorded, and that nothing was compared with, may differ.
+        // The result of a call that is not recorded, and has no compared value, may differ.
         let mut needs: Vec<&[NodeId]> = vec![&[]; 12];
         (needs[1], needs[10], needs[11]) = (&[0], &[1, CALL], &[10]);
         assert!(followed(&needs, &[1, 11], &[(0, false)]).is_empty());

@@ -1,10 +1,9 @@
-//! Lines by coverage alone, for programs that cannot be recorded or replayed, and for tests that are
-//! programs of their own.
+//! Lines by coverage alone, for programs that cannot be recorded or replayed, and for tests that are programs
+//! themselves.
 //!
-//! The program is built again with clang's own coverage. Each test says which lines it executed; no
-//! branch, value or slice is known. Ochiai's coefficient gives the order, as in
-//! [`crate::suspicion`]. Counters are in files that are mapped into memory, so that a crash leaves
-//! them as they were.
+//! The program is rebuilt with clang's source-based coverage. Each test yields the lines it executed; no
+//! branch, value or slice is known. Ochiai's coefficient gives the order, as in [`crate::suspicion`].
+//! Counters are in memory-mapped files, so that they survive a crash.
 
 use crate::answer::{Effort, Located, Pool, Ran, SCHEMA, SuspectLine};
 use crate::entries;
@@ -26,16 +25,16 @@ use std::time::{Duration, Instant};
 use trials::{Mode, Suite, TestRun};
 
 const FLAGS: &str = "-g -fprofile-instr-generate -fcoverage-mapping -fprofile-continuous";
-/// What builds call their compilers, and whether it is for C++.
+/// The names by which builds call compilers, and whether each is for C++.
 const NAMES: [(&str, bool); 6] =
     [("cc", false), ("gcc", false), ("clang", false), ("c++", true), ("g++", true), ("clang++", true)];
-/// The section that says which lines a counter is of.
+/// The section that maps counters to lines.
 const MAPPED: &[u8] = b"__llvm_covmap";
 
 /// A line: its file, relative to the tree, and its number.
 type Line = (String, u32);
 
-/// The most suspicious lines by coverage; `why`: nothing better could be had.
+/// The most suspicious lines by coverage. `why`: the reason that recordings are not used.
 ///
 /// # Errors
 /// If there are no tools for coverage, and as [`crate::session::locate`].
@@ -99,7 +98,7 @@ struct Covering<'c> {
 }
 
 impl Covering<'_> {
-    /// Runs the tests of the pool side by side and counts their lines.
+    /// Runs the tests of the pool in parallel and counts their lines.
     fn pool(
         &self,
         request: &Request,
@@ -148,7 +147,7 @@ impl Covering<'_> {
         Ok(shared.into_inner().unwrap_or_else(PoisonError::into_inner).0)
     }
 
-    /// Runs a test: what came of it, and the lines that it executed.
+    /// Runs a test. Returns its result and the lines that it executed.
     fn run(&self, test: &Test, name: &str) -> Result<(TestRun, BTreeSet<Line>)> {
         let directory = self.suite.work().fresh_tmp(&format!("covered-{name}"))?;
         let profiles = crate::inputs::quoted(directory.join("%p.profraw").as_os_str().as_encoded_bytes());
@@ -245,7 +244,7 @@ impl Counts {
                 folded: false,
             });
         }
-        // Stable: equals stay in the order of the program.
+        // Stable sort: ties keep the order of the program.
         list.sort_by(|a, b| b.suspicion.unwrap_or(0.0).total_cmp(&a.suspicion.unwrap_or(0.0)));
         list
     }
@@ -270,7 +269,7 @@ impl Tools {
     }
 }
 
-/// Compilers by their usual names that add coverage.
+/// Creates compiler wrappers with the usual names that add coverage.
 fn shims(directory: &Path, clang: &Path) -> Result<()> {
     let failed = |source| Error::Write { what: directory.display().to_string(), source };
     fs::create_dir_all(directory).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Values that differ at aligned moments.
+//! Values that differ at aligned steps.
 //!
 //! Where the nearest passing run takes the same way, no branch tells the runs apart. What does is
 //! a value: executed instructions of the failure's dynamic slice are looked up in the passing run

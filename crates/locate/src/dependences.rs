@@ -1,12 +1,12 @@
 //! The program dependence graph, by source lines.
 //!
-//! Static: what a line may depend on in any run. Nodes are the lines with code, and functions' own
-//! lines for their entries. Edges lead from what is needed to what needs it: registers, memory by
-//! points-to sets, branches to what they decide, calls to entries, returns to calls. A load of a
-//! variable in the function's own frame gets the stores that reach it; other memory is looked at
-//! without regard to order. This is what reports are scored with (Renieris and Reiss, *Fault
-//! Localization With Nearest Neighbor Queries*): how much of the program has to be looked at, going
-//! from the reported lines along the edges, until the fault is seen.
+//! It is static: it has what a line may depend on in any run. Nodes are the lines with code, and functions'
+//! own lines for their entries. Edges lead from a definition to its use: registers, memory by points-to sets,
+//! branches to their control dependents, calls to entries, returns to calls. A load of a variable in the
+//! function's own frame uses its reaching stores; other memory is treated flow-insensitively. Reports are
+//! scored with this graph (Renieris and Reiss, *Fault Localization With Nearest Neighbor Queries*): by how
+//! much of the program has to be examined, starting at the reported lines and following the edges, until the
+//! fault is found.
 
 use program::cfg::Graph;
 use program::inst::{ArgTy, Inst, Operand};
@@ -25,11 +25,11 @@ pub type Line = (String, u32);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependences {
     pub lines: Vec<Line>,
-    /// Positions in `lines`: what is needed, and what needs it.
+    /// Positions in `lines`: definition and use.
     pub edges: BTreeSet<(u32, u32)>,
 }
 
-/// Bytes of an object; none for any of them.
+/// A range of bytes of an object; `None` for unknown bytes.
 type Range = Option<(u64, u64)>;
 
 /// A load or store.
@@ -100,7 +100,7 @@ struct Maker<'w> {
     outside: &'w dyn Outside,
     pointers: PointsTo,
     instances: Vec<Vec<u32>>,
-    /// Registers of each function that hold the address of a place in its frame.
+    /// Registers of each function that hold the address of a frame slot.
     frames: Vec<HashMap<u32, u64>>,
     graph: Dependences,
     numbers: HashMap<Line, u32>,
@@ -126,7 +126,7 @@ impl Maker<'_> {
         self.number(function, place.file, place.line)
     }
 
-    /// The line of a function itself, which stands for its entry.
+    /// The line of a function itself, which represents its entry.
     fn entry(&mut self, function: u32) -> Option<u32> {
         let Function { file, line, .. } = *self.whole.function(function);
         self.number(function, file, line)
@@ -140,7 +140,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Who assigns a register to who reads it, through phis.
+    /// Def-use edges of registers, through phis.
     fn registers(&mut self, number: u32) {
         let function = self.whole.function(number);
         let mut makers: BTreeMap<u32, Vec<Option<u32>>> = BTreeMap::new();
@@ -229,7 +229,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Stores to the loads that may get what they stored.
+    /// Edges from stores to the loads that may read the stored value.
     fn memory(&mut self) {
         let (mut loads, mut stores) = (Vec::new(), Vec::new());
         for function in 0..self.whole.functions() {
@@ -263,7 +263,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Which of the function's own stores reach a load of its own frame; none if it is another load.
+    /// The function's own stores that reach a load of its own frame; `None` if the load is not of the frame.
     fn reaching(&self, load: &Access, near: &BTreeSet<usize>, stores: &[Access]) -> Option<BTreeSet<usize>> {
         let (object, (from, to)) = load.exact()?;
         let own = object == hidden(load.function)
@@ -331,7 +331,7 @@ impl Maker<'_> {
                 let effect = self.outside.effect(name);
                 let mut slot = 0;
                 for arg in &call.args {
-                    // It may read whatever it is given.
+                    // Conservative: it may read through any argument.
                     loads.push(at(arg.value, None));
                     let writes = effect.as_ref().is_none_or(|effect| {
                         let copied = effect.copies.iter().any(|(to, _)| *to == slot);
@@ -353,13 +353,13 @@ impl Maker<'_> {
         }
     }
 
-    /// What an address may be of, in any instance of the function.
+    /// The objects that an address may point to, in any instance of the function.
     fn places(&self, function: u32, address: Operand, size: Option<u32>) -> Vec<(ObjectId, Range)> {
         let mut places = BTreeSet::new();
         if let Operand::Reg(register) = address
             && let Some(&offset) = self.frames[function as usize].get(&register)
         {
-            // No pointer can get at a variable that the points-to analysis has no object for.
+            // No pointer can point to a variable that the points-to analysis has no object for.
             let known = self.pointers.objects().in_frame(self.whole, function, offset);
             let (object, offset) = known.unwrap_or((hidden(function), offset));
             return vec![(object, size.map(|size| (offset, offset + u64::from(size))))];
@@ -374,7 +374,7 @@ impl Maker<'_> {
     }
 }
 
-/// Gives phis the makers of what comes in, until nothing changes: loops feed phis to each other.
+/// Propagates definitions through phis to a fixpoint: in loops, phis use each other.
 fn through_phis(function: &Function, makers: &mut BTreeMap<u32, Vec<Option<u32>>>) {
     let phis: Vec<&Phi> = function.blocks.iter().flat_map(|block| &block.phis).collect();
     loop {
@@ -401,12 +401,12 @@ fn through_phis(function: &Function, makers: &mut BTreeMap<u32, Vec<Option<u32>>
     }
 }
 
-/// Stands for what no pointer can get at in a function's frame.
+/// Represents the variables in a function's frame that no pointer can point to.
 fn hidden(function: u32) -> ObjectId {
     ObjectId::MAX - function
 }
 
-/// Registers that are assigned once, the address of a place in the frame.
+/// Registers that are assigned once, with the address of a frame slot.
 fn frame_addresses(function: &Function) -> HashMap<u32, u64> {
     let frame = |inst: &Inst| match inst {
         Inst::Frame { dst, offset } => Some((*dst, *offset)),

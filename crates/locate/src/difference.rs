@@ -1,15 +1,14 @@
-//! The difference between a failing run and another one, and which of two is the smaller.
+//! The difference between a failing run and another one, and the order of differences.
 //!
-//! Definitions 6.2 and 6.3 of Wang (*Post-mortem dynamic analysis for software debugging*,
-//! 2007). The difference is the list of branch events of the failing run whose aligned event in
-//! the other run went another way. It is not symmetric. Differences are compared from the end,
-//! without weights: what is near to the failure matters more, as early differences are often
-//! validation of input. A run with the same control flow says nothing about branches and is
-//! preferred least.
+//! Definitions 6.2 and 6.3 of Wang (*Post-mortem dynamic analysis for software debugging*, 2007). The
+//! difference is the list of branch events of the failing run whose aligned event in the other run took
+//! another direction. It is not symmetric. Differences are compared from the end, without weights: events
+//! close to the failure matter more, since early differences are often validation of input. A run with the
+//! same control flow gives no information about branches and is preferred least.
 
 use std::cmp::Ordering;
 
-/// Positions in the failing run's list of branch events, in the order of time.
+/// Positions in the failing run's list of branch events, in execution order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// At least one.
@@ -19,7 +18,7 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// Of positions in any order.
+    /// From positions in any order.
     #[must_use]
     pub fn of(mut positions: Vec<u32>) -> Difference {
         positions.sort_unstable();
@@ -38,7 +37,7 @@ impl Difference {
 }
 
 impl Ord for Difference {
-    /// The nearer to the failing run the smaller.
+    /// A run nearer to the failing one is smaller.
     fn cmp(&self, other: &Difference) -> Ordering {
         let (one, other) = match (self, other) {
             (Difference::Same, Difference::Same) => return Ordering::Equal,
@@ -46,7 +45,7 @@ impl Ord for Difference {
             (_, Difference::Same) => return Ordering::Less,
             (Difference::Toggled(one), Difference::Toggled(other)) => (one, other),
         };
-        // Behind the common suffix, what occurs later is nearer.
+        // Before the common suffix, the one whose last event is later is nearer.
         let parts = one.iter().rev().zip(other.iter().rev()).find(|(a, b)| a != b);
         parts.map_or_else(|| one.len().cmp(&other.len()), |(a, b)| b.cmp(a))
     }
@@ -67,7 +66,7 @@ mod tests {
         prop::collection::vec(0u32..6, 0..5).prop_map(Difference::of)
     }
 
-    /// Definition 6.3, word by word.
+    /// The literal definition 6.3.
     fn less(one: &[u32], other: &[u32]) -> bool {
         let common = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
         if common == one.len() {

@@ -1,7 +1,7 @@
 //! The entries of the report, ranked by how the failure depends on them.
 //!
-//! Branches come first: those in the dynamic slice of the failure, then those that are only in
-//! the relevant one, then the others; among equals the nearest to the failure in time.
+//! Branches come first: those in the dynamic slice of the failure, then those that are only in the relevant
+//! one, then the others; ties are ordered by their distance in time from the failure.
 
 use crate::Result;
 use crate::answer::{BranchEntry, InitialValue, SuspectLine, ValueEntry};
@@ -48,7 +48,7 @@ pub fn branches(
     let mut ranked = Vec::new();
     for (site, instances) in by_site {
         let moment = |n: usize| Occurrence { stream, step: event(passing.partners[n].position).step };
-        // The instance that the failure depends on most, and the last of these.
+        // The instance that the failure depends on most; among these the last.
         let Some(&shown) =
             instances.iter().max_by_key(|n| (std::cmp::Reverse(failure.depends(moment(**n))), **n))
         else {
@@ -60,7 +60,7 @@ pub fn branches(
         let (ours, theirs) =
             (failure.slicer.line_snapshot(at, &place.text, ""), slicer.line_snapshot(there, &place.text, ""));
         let depends = failure.depends(at);
-        // One that has other reasons at another time is an entry of its own.
+        // A branch whose instances have different reasons is an entry of its own.
         let from = |n: &usize| followed.get(&moment(*n).step).and_then(|from| toggled.get(from)).copied();
         let all: BTreeSet<_> = instances.iter().map(from).collect();
         let follows = match all.into_iter().collect::<Vec<_>>()[..] {
@@ -95,7 +95,7 @@ pub fn branches(
     Ok(by_line(ranked.into_iter().map(|(_, entry)| entry)))
 }
 
-/// The parts of `a && b` are branches of their own; a reader sees one line.
+/// The parts of `a && b` are separate branches; they become one entry per line.
 fn by_line(entries: impl Iterator<Item = BranchEntry>) -> Vec<BranchEntry> {
     let mut list: Vec<BranchEntry> = Vec::new();
     for entry in entries {
@@ -115,12 +115,12 @@ fn by_line(entries: impl Iterator<Item = BranchEntry>) -> Vec<BranchEntry> {
     list
 }
 
-/// Whether the branches of a line test the opposite of its condition, if they test all of it.
+/// Whether the branches of a line test the negation of its condition, if they test all of it.
 fn as_a_whole(text: &str) -> Option<bool> {
     if has_one_test(text) { Some(false) } else { negated(text).map(|_| true) }
 }
 
-/// Which way a branch went in both runs, in words that hold for its line.
+/// The directions of a branch in both runs, as text about its line.
 fn ways(
     runs: [Option<&LineSnapshot>; 2],
     condition: Option<&Condition<'_>>,
@@ -142,7 +142,7 @@ fn ways(
     if !is_truth || is_turned.is_some() {
         return (failing, passing);
     }
-    // One of several tests, and nobody knows which: where the runs went on.
+    // One of several tests, and it is not known which: use the lines where the runs continued.
     match (next(true), next(false)) {
         (Some(ours), Some(theirs)) if ours != theirs => {
             (format!("to line {ours}"), format!("to line {theirs}"))
@@ -167,7 +167,7 @@ fn pairs(failing: Option<&LineSnapshot>, passing: Option<&LineSnapshot>) -> Vec<
     pairs
 }
 
-/// Without pointers of which nothing is known but that they are some.
+/// Removes pairs of pointers, whose values are not comparable.
 fn informative(mut values: Vec<ValuePair>) -> Vec<ValuePair> {
     let says = |value: &Option<String>| value.as_deref() != Some(POINTER);
     values.retain(|pair| says(&pair.good) || says(&pair.bad));
@@ -221,7 +221,7 @@ pub fn values(failure: &Failure<'_>, stream: u32, passing: &Passing) -> Result<V
     Ok(entries)
 }
 
-/// Whether a node computes something of its own: not a call, a plain load or a decision.
+/// Whether a node computes a value: not a call, a plain load or a decision.
 fn assigns(failure: &Failure<'_>, node: NodeId) -> bool {
     let site = failure.traced.slice.nodes[node as usize].site;
     matches!(
@@ -250,7 +250,7 @@ pub fn initial(failure: &Failure<'_>) -> Vec<InitialValue> {
             continue;
         };
         let place = failure.place_at(&variable.file, variable.line);
-        // A literal is where it is written.
+        // A string literal has no definition apart from its use.
         let literal = variable.name.starts_with('.');
         if literal || variable.line == 0 || place.file.starts_with('/') || !seen.insert(variable.clone()) {
             continue;
@@ -310,8 +310,8 @@ pub fn lines(
     list
 }
 
-/// Puts lines of the program that are not there yet behind the others: the failing run executed them,
-/// and the slice does not have them. Which byte of an output stands where is no dependence.
+/// Appends lines that the failing run executed and the slice lacks, such as those that determine only the
+/// position of an output byte.
 pub fn add_executed<'l>(
     lines: &mut Vec<SuspectLine>,
     failure: &Failure<'_>,
@@ -332,20 +332,20 @@ fn says_something(place: &Place) -> bool {
     place.text.trim().is_empty() || place.text.contains(|c: char| c.is_alphanumeric() || c == '_')
 }
 
-/// Lines that are shown: more than these nobody looks at.
+/// Number of lines shown; few readers would read more.
 const SHOWN: usize = 10;
 
-/// Folds the lines behind the first ones.
+/// Folds the lines after the first ones.
 pub fn fold(lines: &mut [SuspectLine]) {
     for line in lines.iter_mut().skip(SHOWN) {
         line.folded = true;
     }
 }
 
-/// Decisions between a branch and a line that it guards.
+/// Maximum number of decisions between a branch and a line that it guards.
 const GUARDED: usize = 2;
 
-/// What ran because a branch went as it did, and the failure depends on, the nearest first.
+/// Instructions in the slice that are control dependent on a branch, the nearest first.
 fn guarded(failure: &Failure<'_>, branch: Occurrence) -> Vec<Place> {
     let slice = &failure.traced.slice;
     let mut found: Vec<NodeId> = failure.node(branch).into_iter().collect();

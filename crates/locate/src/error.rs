@@ -1,8 +1,8 @@
-//! Why nothing could be located.
+//! Errors of fault localisation.
 
 use thiserror::Error;
 
-/// Texts fit after "failed to".
+/// The texts fit after "failed to".
 #[derive(Debug, Error)]
 pub enum Error {
     #[error(transparent)]
@@ -17,18 +17,18 @@ pub enum Error {
     Recording(String),
     #[error("find stream {0} of a recorded process")]
     NoStream(u32),
-    /// The test that is to fail passes.
+    /// The failing test passes.
     #[error("see the test fail: {why}")]
     DoesNotFail { why: String },
-    /// Runs of the failing test disagree.
+    /// Runs of the failing test have different results.
     #[error("get the same result twice from the failing test: {why}")]
     Flaky { why: String },
     #[error("run the test: {why}")]
     TestNotRun { why: String },
-    /// The description of the tests.
+    /// A suite's description cannot be used.
     #[error("read the suite: {why}")]
     Suite { why: String },
-    /// There is not even coverage.
+    /// Not even coverage is available.
     #[error("measure coverage: {why}")]
     Coverage { why: String },
     #[error("write {what}: {source}")]
@@ -38,7 +38,7 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Whether a run could not be recorded or replayed: coverage can still be had.
+    /// Whether a run could not be recorded or replayed: then coverage may still be available.
     #[must_use]
     pub fn is_of_recording(&self) -> bool {
         matches!(

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use crate::answer::Link;
 
-/// Executed instructions of a slice that are kept one by one.
+/// Maximum number of slice nodes that are kept.
 const MAX_NODES: usize = 600_000;
-/// In runs of more instructions, what could have gone another way is not followed.
+/// In runs of more instructions, potential dependences are not followed.
 const MOST_STEPS: u64 = 50_000_000;
 
 /// How the failure depends on something.
@@ -22,7 +22,7 @@ const MOST_STEPS: u64 = 50_000_000;
 pub enum Depends {
     /// It is in the dynamic slice.
     Dynamic,
-    /// Only in the relevant one: had it gone another way, the failure could be another.
+    /// Only in the relevant slice: with another direction, the failure could be different.
     Relevant,
     No,
 }
@@ -41,7 +41,7 @@ impl Depends {
 /// See the module's documentation.
 pub struct Failure<'p> {
     pub slicer: Slicer<'p>,
-    /// With the relevant slice, or the dynamic one if that is too much.
+    /// With the relevant slice, or the dynamic one if the relevant one is too expensive.
     pub traced: Traced<'p>,
     pub ways: Ways,
     dynamic: HashSet<Occurrence>,
@@ -53,7 +53,8 @@ pub struct Failure<'p> {
 }
 
 impl<'p> Failure<'p> {
-    /// Slices the failing run from what was observed; `free`: that it ran at all was observed.
+    /// Slices the failing run from what was observed. `free`: the observation is that something was executed,
+    /// rather than a value.
     ///
     /// # Errors
     /// If it does not replay.
@@ -126,8 +127,8 @@ impl<'p> Failure<'p> {
         self.dynamic.contains(&self.traced.slice.nodes[node as usize].at)
     }
 
-    /// The step of the branch that decided that the failure ran, if it stands on the same line: the
-    /// condition of an assertion.
+    /// The step of the branch that controls the failure, if it is on the same line: the condition of an
+    /// assertion.
     #[must_use]
     pub fn own_branch(&self) -> Option<u64> {
         let criterion = self.traced.slice.criteria.iter().flatten().copied().next()?;
@@ -138,7 +139,7 @@ impl<'p> Failure<'p> {
         own.map(|node| self.traced.slice.nodes[node as usize].at.step)
     }
 
-    /// The place of an instruction of the program.
+    /// The source location of an instruction.
     #[must_use]
     pub fn place(&self, (module, function, index): (u32, u32, u32)) -> Place {
         let model = self.traced.process.image.module(module);
@@ -148,32 +149,32 @@ impl<'p> Failure<'p> {
         self.sources.place(file, place.line, place.column, &program::names::readable(&function.name))
     }
 
-    /// What an instruction computes or tests, in the names of the source.
+    /// The expression that an instruction computes or tests, in the names of the source.
     #[must_use]
     pub fn formula(&self, (module, function, index): (u32, u32, u32)) -> Option<String> {
         let model = self.traced.process.image.module(module);
         explain::formula::formula(model, &model.functions[function as usize], index)
     }
 
-    /// The place of a node.
+    /// The source location of a node.
     #[must_use]
     pub fn place_of(&self, node: NodeId) -> Place {
         let site = self.traced.slice.nodes[node as usize].site;
         self.place((site.module, site.function, site.index))
     }
 
-    /// A place by file (as the compiler had it) and line.
+    /// A location by file (as the compiler had it) and line.
     #[must_use]
     pub fn place_at(&self, file: &str, line: u32) -> Place {
         self.sources.place(self.traced.relative(file), line, 0, "")
     }
 
-    /// From a node to the failure, line by line.
+    /// The dependences from a node to the failure, line by line.
     #[must_use]
     pub fn chain(&self, node: NodeId) -> Vec<Link> {
         let mut links: Vec<Link> = Vec::new();
         let mut last = self.place_of(node);
-        // How the next node needs the one before it.
+        // How the next node depends on the one before.
         let mut how = None;
         for (node, needed) in self.ways.to(node).into_iter().rev() {
             let place = self.place_of(node);
@@ -214,7 +215,7 @@ fn word(how: Option<Dependence>) -> &'static str {
     }
 }
 
-/// Texts of source lines, read when asked for.
+/// Texts of source lines, read on demand.
 struct SourceLines {
     root: PathBuf,
     texts: std::cell::RefCell<HashMap<String, Vec<String>>>,

@@ -1,13 +1,13 @@
-//! Passing runs made by turning branches of the failing one.
+//! Passing runs from negated branches of the failing one.
 //!
-//! Path generation: branches that depend on input are turned in the order of the differences
-//! they make ([`crate::toggles`]), what is not control dependent on them is kept, and a solver is
-//! asked for an input. A solver only proposes: the program runs with every input, and the
-//! test says whether it passes. What comes behind a turned branch is known from the failing run only,
-//! so the way that the new run really took is compared like that of any other run.
+//! Path generation: branches that depend on input are negated in the order of the differences they make
+//! ([`crate::toggles`]), conditions that are not control dependent on them are kept, and a solver is queried
+//! for an input. A solver only proposes: the program runs with every model, and the test decides whether it
+//! passes. The conditions after a negated branch are known from the failing run only, so the actual path of
+//! the new run is compared like that of any other run.
 //!
-//! A second round keeps only what comes before a turned branch, for programs whose later conditions
-//! were made of values that the turned way changes.
+//! A second round keeps only the conditions before a negated branch, for programs whose later conditions
+//! depend on values that the other direction changes.
 
 use crate::inputs::Replaceable;
 use crate::pool::{self, Means, Outcome, Reference};
@@ -25,12 +25,12 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use symbolic::{Input, Kind, Origin, TermContext};
 
-/// Branches nearest to the failure that are turned.
+/// Maximum number of branches that are negated, those nearest to the failure.
 const MOST_BRANCHES: usize = 400;
 /// The share of the time for the first round.
 const FIRST_ROUND: f64 = 0.6;
 
-/// What was tried.
+/// Statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
     pub asked: u32,
@@ -42,11 +42,11 @@ pub struct Tried {
 struct Condition {
     term: Term,
     step: u64,
-    /// Where it can be turned: its region.
+    /// Its region, if it can be negated.
     region: Option<Region>,
 }
 
-/// Looks for a passing run until the time of `means` is over.
+/// Searches for a passing run until the deadline of `means`.
 ///
 /// # Errors
 /// If the failing run does not replay, or runs cannot be made.
@@ -132,7 +132,7 @@ impl Search<'_, '_> {
             let turned: Vec<usize> = set.iter().map(|at| branches[*at]).collect();
             match self.turn(&turned, keep_later) {
                 Ok(_) if self.outcome.best().is_some() => Next::Stop,
-                // What is free behind the turned branch needs no second one.
+                // Conditions after the negated branches are free, so a second negated branch is unnecessary.
                 Ok(_) if !keep_later => Next::Prune,
                 Ok(next) => next,
                 Err(error) => {
@@ -143,7 +143,7 @@ impl Search<'_, '_> {
         });
     }
 
-    /// Asks for an input that turns these branches, and runs it.
+    /// Queries for an input that negates these branches, and runs it.
     fn turn(&mut self, turned: &[usize], keep_later: bool) -> Result<Next> {
         let Some(&first) = turned.first() else { return Ok(Next::Prune) };
         let depends = |step: u64| {
@@ -164,12 +164,12 @@ impl Search<'_, '_> {
         let given = |variable: u32| variables.value(variable);
         self.tried.asked += 1;
         let all: Vec<Term> = before.iter().chain(&behind).copied().collect();
-        // What a solver does wrong concerns this question only.
+        // An error of a solver affects this query only.
         let model = match self.session.solve(pool, &all, &given) {
             Ok(solver::Outcome::Sat(model)) => model,
             Ok(solver::Outcome::Unsat) => {
                 self.tried.infeasible += 1;
-                // Suffix pruning: an earlier branch changes nothing of what comes behind.
+                // Suffix pruning: negating an earlier branch does not affect the conditions after it.
                 let never = matches!(self.session.solve(pool, &behind, &given), Ok(solver::Outcome::Unsat));
                 return Ok(if never { Next::Prune } else { Next::Deeper });
             }
@@ -188,7 +188,7 @@ impl Search<'_, '_> {
             match self.inputs.parts.iter().find(|(known, _)| known == origin) {
                 Some((_, old)) if old == bytes => {}
                 Some(_) => changed.push((origin.clone(), bytes.clone())),
-                // It would have to change what cannot be replaced.
+                // It would have to change a part that cannot be replaced.
                 None => {
                     let same =
                         Input::with(&self.world, &self.recorded.info, &|v| self.world.variables.value(v));
@@ -214,7 +214,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// `stdin "3 4"`
+/// A description of an input part, as `stdin "3 4"`.
 fn said(origin: &Origin, bytes: &[u8]) -> String {
     const MOST: usize = 60;
     let text: String = bytes.escape_ascii().to_string().chars().take(MOST).collect();
@@ -235,7 +235,7 @@ fn regions(process: &LoadedProcess, stream: u32) -> Result<HashMap<u64, Region>>
 #[derive(Default)]
 struct Regions {
     post: BTreeMap<(u32, u32), Rc<Dominators>>,
-    /// Branches whose ways have not come together yet: step, depth, and the block where they do.
+    /// Branches whose region is still open: step, depth, and the immediate post-dominator.
     open: Vec<(u64, u32, Option<u32>)>,
     found: HashMap<u64, Region>,
 }
@@ -251,7 +251,7 @@ impl Regions {
 impl Observer for Regions {
     fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
         let here = view.depth;
-        // Functions that have returned since.
+        // Regions in functions that have returned since.
         self.close(view.count, |depth, _| depth > here);
         if matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. }) {
             let key = (view.code.module, view.code.function);
@@ -269,5 +269,5 @@ impl Observer for Regions {
     }
 }
 
-/// How long a solver has for one question: there are many.
+/// Timeout of one query: there are many.
 pub const SOLVING: Duration = Duration::from_secs(2);

@@ -1,9 +1,8 @@
-//! The failing run's input, and tests with another one in its place.
+//! The failing run's input, and tests with another input.
 //!
-//! Files in the tree and a standard input that the user named can be replaced for the whole test,
-//! which then judges for itself. Arguments, and a standard input that the test's command redirects,
-//! can be replaced for the program only: that is the same if the program's own end is what the
-//! test fails for.
+//! Files in the tree and a standard input that the user named can be replaced for the whole test, which then
+//! judges the run itself. Arguments, and a standard input that the test's command redirects, can be replaced
+//! for the program only. This is equivalent if the test fails because of the program's own exit status.
 
 use crate::Result;
 use crate::test::Test;
@@ -13,15 +12,15 @@ use replay::process::LoadedProcess;
 use std::path::{Path, PathBuf};
 use symbolic::{Input, Origin, TermContext};
 
-/// Which tests can be made.
+/// The replaceable inputs of a test.
 #[derive(Clone, Debug)]
 pub struct Replaceable {
-    /// The failing input, part by part: those parts that can be replaced.
+    /// The parts of the failing input that can be replaced.
     pub parts: Vec<(Origin, Vec<u8>)>,
-    /// Why others cannot.
+    /// The other parts, and why they cannot be replaced.
     pub fixed: Vec<String>,
     info: ProcessInfo,
-    /// The program's own end is the test's.
+    /// Whether the test's result is the program's own exit status.
     own_end: bool,
     test: Test,
     /// Where inputs are written.
@@ -30,8 +29,8 @@ pub struct Replaceable {
 }
 
 impl Replaceable {
-    /// Looks at what the failing process read. `own_end`: the test fails because of how the
-    /// program ends; `tree`: where its directory lies.
+    /// Determines the inputs of the failing process. `own_end`: the test fails because of how the program
+    /// ends.
     ///
     /// # Errors
     /// If it does not replay.
@@ -133,7 +132,7 @@ impl Replaceable {
     }
 }
 
-/// For `sh`; bytes that no command line can have are left out.
+/// Quotes a word for `sh`. NUL bytes, which no command line can contain, are removed.
 #[must_use]
 pub fn quoted(word: &[u8]) -> String {
     let text: String = String::from_utf8_lossy(word).chars().filter(|c| *c != '\0').collect();

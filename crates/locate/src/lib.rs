@@ -1,29 +1,28 @@
-//! Locating a fault with the test suite: what went differently in the nearest run that passes.
+//! Fault localisation with the test suite: how the failing run differs from the nearest run that passes.
 //!
-//! One program, a failing test, and tests that pass if there are any; no older version is
-//! needed. The passing run that is nearest to the failing one shows which branches would have had
-//! to go another way; those that the failure depends on are where to look first.
+//! The input is one program, a failing test, and passing tests if there are any; no older version is needed.
+//! The passing run that is nearest to the failing one shows which branches would have had to take another
+//! direction. Those that the failure depends on are the first candidates.
 //!
 //! # What lives here
-//! * [`chain`], [`difference`], [`branches`]: which events of two runs are the same, which branches
-//!   went another way, and which of two differences is the smaller;
-//! * [`choose`], [`pool`]: the nearest run of many, recorded side by side;
+//! * [`chain`], [`difference`], [`branches`]: which events of two runs correspond, which branches took
+//!   another direction, and which of two differences is smaller;
+//! * [`choose`], [`pool`]: the nearest of many runs, recorded in parallel;
 //! * [`failure`]: the failing run and the slices of its failure;
-//! * [`dataflow`]: values that differ at aligned moments, for runs that take the same way;
+//! * [`dataflow`]: values that differ at aligned steps, for runs that take the same path;
 //! * [`consequences`]: branches that only follow from an earlier one;
 //! * [`entries`], [`suspicion`]: the report's entries, ranked, and what the whole pool says of lines;
 //! * [`coverage`]: lines by coverage only, where nothing can be recorded;
 //! * [`dependences`]: the program dependence graph by lines, which reports are scored with;
 //! * [`inputs`], [`perturb`], [`reduce`]: tests with another input, where there is no suite; [`toggles`],
-//!   [`generate`]: inputs that turn branches of the failing run, by a solver;
-//! * [`test`](mod@test): tests and verdicts; [`suites`]: tests as CTest, Automake and TAP describe them;
-//! * [`session`]: all of it from beginning to end, `search` for passing runs, [`memory`] of a pool that was
-//!   interrupted;
-//! * [`answer`]: what was located, as plain data.
+//!   [`generate`]: inputs that negate branches of the failing run, by a solver;
+//! * [`test`](mod@test): tests and verdicts; [`suites`]: tests in the formats of CTest, Automake and TAP;
+//! * [`session`]: the whole process, `search` for passing runs, [`memory`]: results of an interrupted pool;
+//! * [`answer`]: the result, as plain data.
 //!
 //! # What must not be known here
-//! Terminals, colours, environment variables, versions and changes. How a program is built and
-//! run is the matter of `trials`, how a value came about that of `slice`.
+//! Terminals, colours, environment variables, versions and changes. `trials` builds and runs programs,
+//! `slice` explains values.
 //!
 //! # Method
 //! After Guo, Roychoudhury and Wang, *Accurately Choosing Execution Runs for Software Fault
@@ -38,13 +37,13 @@
 //! use locate::chain::{Chains, Event};
 //! use locate::difference::Difference;
 //!
-//! // if (1) 2; if (3) 4; as statement, what it hangs from, and which way it went.
+//! // if (1) 2; if (3) 4; as statement, the event it is control dependent on, and the direction taken.
 //! let event = |statement, depends_on, outcome| Event { statement, depends_on, outcome };
 //! let failing = [event(1, None, Some(1)), event(2, Some(0), None), event(3, None, Some(0))];
 //! let passing = [event(1, None, Some(0)), event(3, None, Some(0))];
 //! let mut chains = Chains::default();
 //! let branches = Branches::of_events(&failing, &mut chains);
-//! // The first branch went another way, and the second is still the same event.
+//! // The first branch took another direction, and the second is still the same event.
 //! assert_eq!(branches.compare_events(&passing, &mut chains), Difference::of(vec![0]));
 //! ```
 

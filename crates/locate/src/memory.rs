@@ -1,8 +1,8 @@
-//! What is known of a pool that was not finished: interrupted, or out of time.
+//! The results of an unfinished pool: interrupted, or out of time.
 //!
-//! One line of JSON a run, written as soon as the run is over. The next call for the same program,
-//! failing test and pool does not repeat these runs. Of those that passed only the nearest is run
-//! again, as its recording is needed. When a pool is finished, the file goes.
+//! The file has one line of JSON per run, written as soon as the run is over. The next call for the same
+//! program, failing test and pool does not repeat these runs. Of those that passed only the nearest is
+//! repeated, because its recording is needed. When a pool is finished, the file is removed.
 
 use crate::difference::Difference;
 use crate::suspicion::{Coverage, Part};
@@ -19,9 +19,9 @@ use std::sync::{Mutex, PoisonError};
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
-    /// `pass`, `fail`, `unresolved`, or `unrecorded`: it passed, and could not be used.
+    /// `pass`, `fail`, `unresolved`, or `unrecorded`: it passed, but could not be used.
     pub verdict: String,
-    /// What it entered.
+    /// Its coverage.
     #[serde(default)]
     pub entered: Vec<Part>,
     /// Positions of the difference, if it was compared; empty for the same control flow.
@@ -71,8 +71,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Opens the memory of a pool. What is there of another one goes. `identity` says which program
-    /// and which failing run it is.
+    /// Opens the stored results of a pool; those of another pool are discarded. `identity` identifies the
+    /// program and the failing run.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -82,7 +82,7 @@ impl Memory {
         let heading = format!("{:016x}", hasher.finish());
         let mut known = read(path, &heading);
         let failed = |source| Error::Write { what: path.display().to_string(), source };
-        // Those that may be the nearest are run again: their recordings are needed.
+        // Candidates for the nearest run are repeated, because their recordings are needed.
         for number in nearest(&known) {
             known.remove(&number);
         }
@@ -101,7 +101,7 @@ impl Memory {
         self.known.get(&run)
     }
 
-    /// Runs that need not be repeated.
+    /// Number of runs that need not be repeated.
     #[must_use]
     pub fn len(&self) -> usize {
         self.known.len()
@@ -112,7 +112,7 @@ impl Memory {
         self.known.is_empty()
     }
 
-    /// Writes down a run.
+    /// Records the result of a run.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -122,9 +122,9 @@ impl Memory {
             .map_err(|source| Error::Write { what: self.path.display().to_string(), source })
     }
 
-    /// The pool is finished.
+    /// Removes the file of a finished pool.
     pub fn forget(self) {
-        // At worst the file is read in vain.
+        // If this fails, the file is only read in vain.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -133,7 +133,7 @@ fn line(run: usize, known: &Known) -> String {
     serde_json::to_string(&Line { run, known: known.clone() }).unwrap_or_default() + "\n"
 }
 
-/// What an earlier call wrote; a line that was cut off ends it.
+/// Reads the results of an earlier call, up to the first incomplete line.
 fn read(path: &Path, heading: &str) -> HashMap<usize, Known> {
     let Ok(file) = File::open(path) else { return HashMap::new() };
     let mut lines = BufReader::new(file).lines().map_while(std::result::Result::ok);
@@ -154,7 +154,7 @@ fn nearest(known: &HashMap<usize, Known>) -> HashSet<usize> {
     best.map(|(_, run)| run).into_iter().chain(same).collect()
 }
 
-/// A number for the content of a tree: names and bytes of all files.
+/// A hash of the content of a tree: names and bytes of all files.
 #[must_use]
 pub fn content(tree: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! What went wrong in the failing run, and what to ask about it.
+//! The observed failure of the failing run, and the slicing criteria for it.
 
 use crate::Result;
 use crate::suites::tap::Tap;
@@ -9,7 +9,7 @@ use replay::process::LoadedProcess;
 use slice::Criterion;
 use trials::Recorded;
 
-/// What went wrong: held against what was expected, since no run of another version is there.
+/// The observed failure, compared with the expected result, because there is no run of another version.
 pub(crate) fn observed(test: &Test, failing: &Recorded, recording: &Recording) -> Observed {
     let bad = RunOutput::from(&failing.run);
     let good = RunOutput {
@@ -32,8 +32,8 @@ pub(crate) fn observed(test: &Test, failing: &Recorded, recording: &Recording) -
     })
 }
 
-/// What to ask about if nothing inside the program is seen to be wrong: what it wrote last, which
-/// somebody else found wrong, or else its end.
+/// The criterion if no fault is observed inside the program: its last output, which something outside may
+/// have rejected, or else its end.
 pub(crate) fn last_output_or_end(process: &LoadedProcess) -> Result<(Vec<Criterion>, &'static str)> {
     let slicer = slice::Slicer::new(process, slice::SlicerOptions::default());
     for stream in 0..process.streams.len() as u32 {
@@ -51,8 +51,8 @@ pub(crate) fn last_output_or_end(process: &LoadedProcess) -> Result<(Vec<Criteri
     Ok((slicer.ask_failure()?.into_iter().collect(), note))
 }
 
-/// Which byte stands where depends on what was written before it: without the byte before, nothing
-/// of a loop that wrote too few would be seen.
+/// The position of an output byte depends on the output before it. Without the preceding byte as a criterion,
+/// a loop that wrote too few bytes would not be in the slice.
 pub(crate) fn with_byte_before(
     process: &LoadedProcess,
     mut criteria: Vec<Criterion>,
@@ -70,7 +70,7 @@ pub(crate) fn with_byte_before(
     Ok(criteria)
 }
 
-/// The sentence for an output that differs: it was expected, not printed by another version.
+/// The summary for an output that differs: it was expected, not printed by another version.
 pub(crate) fn against_expected(observation: &explain::answer::Observation) -> Option<String> {
     let output = observation.output.as_ref()?;
     let place = observation
@@ -87,8 +87,8 @@ pub(crate) fn against_expected(observation: &explain::answer::Observation) -> Op
     ))
 }
 
-/// The first test of the Test Anything Protocol that failed: the sentence, and the first byte of its
-/// line.
+/// The first failed test of the Test Anything Protocol: the summary, and a criterion for the first byte of
+/// its line.
 pub(crate) fn failed_tap(
     test: &Test,
     failing: &Recorded,

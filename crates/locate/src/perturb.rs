@@ -1,23 +1,23 @@
-//! Inputs near to a failing one: small mutations.
+//! Inputs close to a failing one: small mutations.
 //!
-//! Where there is no suite, inputs that differ a little from the failing one are the pool: most of
-//! them take nearly the same way, and some pass. Numbers are changed first, since tests mostly
-//! fail for values; then words, lines and bytes are left out or repeated, as delta debugging
-//! leaves them out (Zeller and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*).
+//! Without a suite, inputs that differ a little from the failing one are the pool: most of them take nearly
+//! the same path, and some pass. Numbers are changed first, because tests mostly fail for values. Then words,
+//! lines and bytes are removed or repeated, as in delta debugging (Zeller and Hildebrandt, *Simplifying and
+//! Isolating Failure-Inducing Input*).
 
 use std::collections::BTreeSet;
 
-/// An input, and what was done to it.
+/// An input, and a description of its mutation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutation {
     pub what: String,
     pub bytes: Vec<u8>,
 }
 
-/// Longer inputs are not changed byte by byte.
+/// Maximum length of inputs that are mutated byte by byte.
 const SHORT: usize = 48;
 
-/// Mutations of an input, the smallest first, at most so many, each another input.
+/// At most `most` mutations of an input, the smallest first, all distinct.
 #[must_use]
 pub fn mutations(input: &[u8], most: usize) -> Vec<Mutation> {
     let mut list = Mutations { input, most, seen: BTreeSet::from([input.to_vec()]), list: Vec::new() };
@@ -78,7 +78,7 @@ impl Mutations<'_> {
         self.add(what, [&self.input[..from], with, &self.input[to..]].concat());
     }
 
-    /// Numbers beside a number.
+    /// Replaces a number by close ones.
     fn number(&mut self, from: usize, to: usize) {
         let Some(number) =
             std::str::from_utf8(&self.input[from..to]).ok().and_then(|t| t.parse::<i64>().ok())
@@ -93,7 +93,7 @@ impl Mutations<'_> {
         }
     }
 
-    /// Halves, quarters and so on down to single parts.
+    /// Removes single parts, then chunks of doubling sizes.
     fn leave_out(&mut self, parts: &[(usize, usize)], name: &str) {
         let mut size = 1;
         let mut sizes = vec![];
@@ -126,7 +126,7 @@ impl Mutations<'_> {
         self.add(format!("{name} at byte {} exchanged", at_one(one.0)), parts.concat());
     }
 
-    /// Bytes that often mean something else.
+    /// Replaces a byte by ones that often change its class.
     fn byte(&mut self, at: usize) {
         let byte = self.input[at];
         let others = [byte.wrapping_add(1), byte.wrapping_sub(1), b' ', b'0', b'a', b'\n'];
@@ -136,7 +136,7 @@ impl Mutations<'_> {
     }
 }
 
-/// Runs of letters and digits (a sign belongs to its number), and single signs.
+/// Runs of letters and digits (a sign belongs to its number), and single other characters.
 pub(crate) fn words(input: &[u8]) -> Vec<(usize, usize)> {
     let mut list = Vec::new();
     let mut at = 0;
@@ -160,7 +160,7 @@ pub(crate) fn words(input: &[u8]) -> Vec<(usize, usize)> {
     list
 }
 
-/// Lines with their ends.
+/// Lines, including their line ends.
 pub(crate) fn lines(input: &[u8]) -> Vec<(usize, usize)> {
     let mut from = 0;
     input

@@ -1,7 +1,7 @@
-//! Runs of a pool, recorded side by side and held against the failing run.
+//! Runs of a pool, recorded in parallel and compared with the failing run.
 //!
-//! A recording is looked at as soon as it is made and removed unless it is the nearest so far, so
-//! that neither memory nor disk grows with the pool.
+//! A recording is compared as soon as it is made, and removed unless it is the nearest so far. So neither
+//! memory nor disk use grows with the pool.
 
 use crate::branches::{Branches, Partner, signature};
 use crate::choose::Nearest;
@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use trials::{Recorded, Run, Status, Suite};
 
-/// The failing run, as others are compared with it.
+/// The failing run, for comparison with others.
 pub struct Reference<'f> {
     pub recording: &'f Recording,
     /// The process and the stream of the failure.
@@ -37,7 +37,7 @@ pub struct Candidate {
     pub difference: Difference,
 }
 
-/// What came of a pool.
+/// The result of a pool.
 #[derive(Default)]
 pub struct Outcome {
     /// The nearest run.
@@ -49,12 +49,12 @@ pub struct Outcome {
     pub failed: u32,
     pub unresolved: u32,
     pub unrecorded: u32,
-    /// Runs that were stopped because they did not end; they failed.
+    /// Runs that were stopped at the timeout; they failed.
     pub hung: u32,
     pub compared: u32,
-    /// What the runs entered.
+    /// Coverage counts of the runs.
     pub counts: Counts,
-    /// Why the first of the runs that could not be used could not.
+    /// The reason for the first run that could not be used.
     pub trouble: Option<String>,
 }
 
@@ -64,7 +64,7 @@ struct Shared {
     nearest: Nearest,
 }
 
-/// Opens a recording and finds the process and thread that belong to the failing ones.
+/// Opens a recording and finds the process and thread that correspond to the failing ones.
 ///
 /// # Errors
 /// If it cannot be used.
@@ -82,19 +82,19 @@ pub fn counterpart(directory: &Path, reference: &Reference<'_>) -> Result<(Loade
     Ok((process, stream))
 }
 
-/// What runs are made with.
+/// The context in which runs are made.
 pub struct Means<'m> {
     pub suite: &'m Suite,
-    /// How long a recorded run may take: with some inputs a faulty program runs for ever.
+    /// Timeout of a recorded run: with some inputs a faulty program does not terminate.
     pub hang: Duration,
-    /// Runs side by side.
+    /// Number of parallel runs.
     pub jobs: usize,
-    /// What is known of the pool's runs from an earlier call.
+    /// Results of the pool's runs from an earlier call.
     pub memory: Option<&'m Memory>,
     /// Recordings that are not needed any more are kept for the user.
     pub keep: bool,
     pub stop: &'m AtomicBool,
-    /// When to begin no more runs.
+    /// No runs start after this time.
     pub until: Instant,
 }
 
@@ -113,10 +113,10 @@ impl Means<'_> {
     }
 }
 
-/// Records all tests of a pool, some at a time, and chooses.
+/// Records all tests of a pool in parallel, and chooses the nearest passing run.
 ///
 /// # Errors
-/// If files or processes cannot be made; a run that cannot be recorded is counted.
+/// If files or processes cannot be created. A run that cannot be recorded is only counted.
 pub fn choose(
     tests: &[Test],
     name: &str,
@@ -190,7 +190,7 @@ fn examine(
     let passed = match verdict {
         Verdict::Pass => true,
         Verdict::Fail if has_ended => false,
-        // What a run that does not end executed would take longer to replay than all others together.
+        // Replaying a run that does not terminate would take longer than all others together.
         Verdict::Fail | Verdict::Unresolved => {
             means.discard(&recorded)?;
             return means.put(number, &Known::new(verdict, Coverage::default(), None));
@@ -210,7 +210,7 @@ fn examine(
             }
         }
         Err(error) => {
-            // A failed run says nothing about the nearest one.
+            // A failed run does not affect which run is nearest.
             shared.outcome.unrecorded += u32::from(passed);
             shared.outcome.trouble.get_or_insert_with(|| error.to_string());
             means.discard(&recorded)?;
@@ -219,8 +219,8 @@ fn examine(
     }
 }
 
-/// Counts what the run entered. No difference if it is certainly neither
-/// the nearest nor the first with the same control flow.
+/// Counts the coverage of a run. Returns no difference if the run is certainly neither the nearest nor the
+/// first with the same control flow.
 fn held_against(
     directory: &Path,
     number: usize,
@@ -245,7 +245,7 @@ fn held_against(
 }
 
 impl Shared {
-    /// Keeps a run where it belongs, and removes the recording that it takes the place of.
+    /// Keeps a run if it is the best of its kind, and removes the recording that it replaces.
     fn take(&mut self, means: &Means<'_>, candidate: Candidate) -> Result<()> {
         let outcome = &mut self.outcome;
         let place = if candidate.difference == Difference::Same {
@@ -279,8 +279,8 @@ impl Outcome {
         }
     }
 
-    /// Counts another pool's runs, and keeps its best run if there is none yet; its first run has
-    /// this number.
+    /// Adds another pool's counts, and takes its best runs if there are none yet. `first` is the number of
+    /// its first run.
     pub fn add(&mut self, other: Outcome, first: usize) {
         self.runs += other.runs;
         self.passed += other.passed;
@@ -297,14 +297,14 @@ impl Outcome {
         }
     }
 
-    /// The run to report on: the nearest one, and where all have the same control flow, the first.
+    /// The run to report: the nearest one, or, if all have the same control flow, the first.
     #[must_use]
     pub fn best(&self) -> Option<&Candidate> {
         self.nearest.as_ref().or(self.same_flow.as_ref())
     }
 }
 
-/// A passing run, opened, with its branches that went another way.
+/// A passing run, opened, with the aligned branches that took another direction.
 pub struct Passing {
     pub process: LoadedProcess,
     pub stream: u32,

@@ -1,4 +1,4 @@
-//! The program built, its suite listed, and tests run to see whether they can be trusted.
+//! Builds the program, lists its suite, and runs the failing test to check that it fails reliably.
 
 use crate::search::Found;
 use crate::session::{News, Request};
@@ -41,8 +41,8 @@ pub(crate) fn build_as(
     Ok(suite)
 }
 
-/// The request with the tests that CTest knows, and notes on those that cannot be used. A failing test
-/// that is named is the one of that name.
+/// The request with the tests of CTest added, and notes on those that cannot be used. If the failing test is
+/// given by name, the test with that name is used.
 pub(crate) fn with_suite(request: &Request, suite: &Suite) -> Result<(Request, Vec<String>)> {
     let mut request = request.clone();
     let mut notes = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn with_suite(request: &Request, suite: &Suite) -> Result<(Request, V
             );
             return Err(Error::Suite { why });
         }
-        // In the tree that was built, which is the first to be given out.
+        // In the built tree, which the suite hands out first.
         let quoted = crate::inputs::quoted(inside.as_os_str().as_encoded_bytes());
         let command = format!("cd {quoted} && ctest --show-only=json-v1");
         let listing = suite.run(&run_of(&Test::new(&command), "ctest"), TrialLimits::GOOD)?;
@@ -81,17 +81,17 @@ pub(crate) fn with_suite(request: &Request, suite: &Suite) -> Result<(Request, V
     Ok((request, notes))
 }
 
-/// How long runs may take.
+/// Timeouts of runs.
 pub(crate) struct Patience {
-    /// Any other test.
+    /// For any other test.
     pub timeout: Duration,
-    /// The failing test did not end in this time, and that of others.
+    /// The timeout that the failing test exceeded, if it hung; it is that of other tests, too.
     pub hung: Option<Duration>,
     usual: Duration,
 }
 
 impl Patience {
-    /// How long the failing test is recorded.
+    /// Timeout of recording the failing test.
     pub(crate) fn of_recording(&self) -> Duration {
         match self.hung {
             Some(_) => TrialLimits::of_recorded_hang(self.usual),
@@ -109,17 +109,17 @@ impl Patience {
     }
 }
 
-/// Recording may slow a program down so much.
+/// Factor for the slowdown of recording.
 const SLOWER: u32 = 100;
 const AT_LEAST: Duration = Duration::from_secs(60);
-/// So many other tests tell how long one takes.
+/// Number of other tests from which a usual time is measured.
 const SAMPLES: usize = 3;
-/// A test that takes so many times as long as others hangs.
+/// A test that takes this many times as long as others hangs.
 const LONGER: u32 = 100;
 const HANGS_BESIDE_OTHERS: Duration = Duration::from_secs(10);
 const HANGS_ALONE: Duration = Duration::from_secs(60);
 
-/// What the first tests of the pool take, if they end.
+/// The time of the slowest of the first tests of the pool that end.
 fn usual(request: &Request, suite: &Suite) -> Result<Option<Duration>> {
     let mut slowest: Option<f64> = None;
     for test in request.pool.iter().take(SAMPLES) {
@@ -131,7 +131,7 @@ fn usual(request: &Request, suite: &Suite) -> Result<Option<Duration>> {
     Ok(slowest.map(Duration::from_secs_f64))
 }
 
-/// Runs the failing test as often as asked for; how long any other test may take.
+/// Runs the failing test `repeat` times and checks that it always fails. Returns the timeouts of other runs.
 pub(crate) fn failing_always(request: &Request, suite: &Suite) -> Result<Patience> {
     let mut limit = request.limits.test.unwrap_or(HANGS_BESIDE_OTHERS);
     let mut usual_time = Duration::ZERO;
@@ -181,7 +181,7 @@ pub(crate) fn failing_always(request: &Request, suite: &Suite) -> Result<Patienc
     }
 }
 
-/// Says so if the test whose run is compared with does not always pass.
+/// Adds a note if the test of the compared run does not always pass.
 pub(crate) fn flaky_nearest(
     request: &Request,
     suite: &Suite,

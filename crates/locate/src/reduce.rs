@@ -1,26 +1,26 @@
-//! A failing input made smaller while it still fails, and the smaller inputs that pass.
+//! Minimises a failing input, and collects the smaller inputs that pass.
 //!
-//! Where no single mutation of an input passes, it often fails for several reasons at once: a second
-//! line has what the first one has. Delta debugging leaves parts out as long as the rest still fails
-//! (Zeller and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*, 2002): lines first, then
-//! words, then bytes. What is left fails, and nothing of it can be left out, so that what passed on the
-//! way there differs from a failing input by one part.
+//! Where no single mutation of an input passes, the input often fails for several independent reasons, for
+//! example in two lines. Delta debugging removes parts while the rest still fails (Zeller and Hildebrandt,
+//! *Simplifying and Isolating Failure-Inducing Input*, 2002): lines first, then words, then bytes. The result
+//! fails, and no part of it can be removed. So inputs that passed during the search differ from a failing
+//! input by one part.
 
 use crate::Result;
 use crate::perturb::{lines, words};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Inputs of more parts are not cut that finely.
+/// Maximum number of parts; a granularity with more is skipped.
 const MOST_PARTS: usize = 2000;
 
-/// Whether an input still fails; none to stop.
+/// Whether an input still fails; `None` to stop.
 pub type Fails<'f> = dyn FnMut(&[u8]) -> Result<Option<bool>> + 'f;
 
 /// The smallest failing input that was found.
 ///
 /// # Errors
-/// What `fails` says.
+/// Errors of `fails`.
 pub fn reduce(input: &[u8], fails: &mut Fails<'_>) -> Result<Vec<u8>> {
     let mut known: HashMap<Vec<u8>, bool> = HashMap::new();
     let mut asked = |input: &[u8]| -> Result<Option<bool>> {
@@ -52,7 +52,7 @@ fn line_starts(input: &[u8]) -> Vec<usize> {
     lines(input).into_iter().map(|(from, _)| from).collect()
 }
 
-/// A word takes the white space behind it along.
+/// A word includes the white space after it.
 fn word_starts(input: &[u8]) -> Vec<usize> {
     words(input).into_iter().map(|(from, _)| from).collect()
 }
@@ -61,7 +61,7 @@ fn byte_starts(input: &[u8]) -> Vec<usize> {
     (0..input.len()).collect()
 }
 
-/// The parts between these places.
+/// The parts between these offsets.
 fn cut(input: &[u8], starts: &[usize]) -> Vec<Vec<u8>> {
     let mut at: Vec<usize> = std::iter::once(0).chain(starts.iter().copied()).collect();
     at.push(input.len());
@@ -69,7 +69,7 @@ fn cut(input: &[u8], starts: &[usize]) -> Vec<Vec<u8>> {
     at.windows(2).map(|pair| input[pair[0]..pair[1]].to_vec()).collect()
 }
 
-/// `ddmin`: no single part of the result can be left out, unless it was stopped.
+/// `ddmin`: no single part of the result can be removed, unless it was stopped.
 fn minimise(mut parts: Vec<Vec<u8>>, fails: &mut Fails<'_>) -> Result<(Vec<Vec<u8>>, bool)> {
     let mut pieces = 2;
     while parts.len() > 1 {
@@ -142,7 +142,7 @@ mod tests {
             input in prop::collection::vec(prop::sample::select(b"ab \nx".to_vec()), 1..24),
             weights in prop::collection::vec(0usize..7, 256),
         ) {
-            // Any question at all: what fails need not grow with the input.
+            // An arbitrary property: failing need not be monotonic in the input.
             let weight = |input: &[u8]| input.iter().fold(0, |sum, byte| sum * 3 + weights[*byte as usize]) % 5;
             let goal = weight(&input);
             let left = reduce(&input, &mut |input| Ok(Some(weight(input) == goal))).unwrap();

@@ -1,4 +1,4 @@
-//! Where passing runs come from: the user's tests, inputs near to the failing one, a solver's.
+//! The sources of passing runs: the user's tests, inputs close to the failing one, models of a solver.
 
 use crate::Result;
 use crate::generate::{SOLVING, generate};
@@ -13,24 +13,24 @@ use std::time::Instant;
 use symbolic::Origin;
 use trials::Status;
 
-/// Passing inputs that are recorded, of those that were met while the failing one was made smaller.
+/// Maximum number of passing inputs from minimising the failing one that are recorded.
 const MOST_MET: usize = 40;
 
-/// What is searched for, and with what.
+/// The context of a search.
 pub(crate) struct Case<'c> {
     pub request: &'c Request,
     pub means: &'c Means<'c>,
     pub reference: &'c Reference<'c>,
     /// The failing process.
     pub recorded: &'c recording::Process,
-    /// The step at which the failure shows.
+    /// The step at which the failure is observed.
     pub until: u64,
     /// How the failing test ended.
     pub status: Status,
     pub news: &'c (dyn Fn(&News) + Sync),
 }
 
-/// Where passing runs were looked for last, and what came of it.
+/// The source of passing runs that was searched last, and its result.
 pub(crate) struct Found {
     /// As in [`Pool`](crate::answer::Pool).
     pub kind: &'static str,
@@ -39,8 +39,9 @@ pub(crate) struct Found {
 }
 
 impl Case<'_> {
-    /// The user's tests first; if none passes, inputs near to the failing one; then a solver's.
-    /// `own_end`: the test fails because of how the program ends. What was tried in vain is noted.
+    /// Tries the user's tests first; if none passes, inputs close to the failing one; then models of a
+    /// solver. `own_end`: the test fails because of how the program ends. Adds notes on sources without a
+    /// passing run.
     pub fn search(&self, own_end: bool, notes: &mut Vec<String>) -> Result<Found> {
         let (request, means) = (self.request, self.means);
         let progress = |run: usize, of: usize| (self.news)(&News::Pool { run, of });
@@ -85,8 +86,8 @@ impl Case<'_> {
         Ok(Found { kind: "generated", tests, outcome })
     }
 
-    /// Leaves parts of the failing input out as long as it fails in the same way. The tests are what passed
-    /// on the way there, the last first, and mutations of what is left: these are nearest to failing.
+    /// Minimises the failing input while it fails with the same status. Returns tests with the inputs that
+    /// passed during this, the last first, and with mutations of the result: these are nearest to failing.
     fn reduced(
         &self,
         inputs: &mut Replaceable,
@@ -144,7 +145,7 @@ impl Case<'_> {
         Ok(met)
     }
 
-    /// The inputs that can be replaced; none if there are none, and why is noted.
+    /// The inputs that can be replaced; `None` if there are none, with a note on the reason.
     fn inputs(&self, own_end: bool, notes: &mut Vec<String>) -> Result<Option<Replaceable>> {
         let scratch = self.means.suite.work().fresh_tmp("inputs")?;
         let (process, stream) = (self.reference.process, self.reference.stream);
@@ -164,7 +165,7 @@ impl Case<'_> {
     }
 }
 
-/// Tests with mutations of the failing input, parts in turn.
+/// Tests with mutations of the failing input, alternating between its parts.
 fn perturbed(inputs: &mut Replaceable, most: usize) -> Result<Vec<Test>> {
     let parts = inputs.parts.clone();
     let mut lists: Vec<_> = parts
@@ -185,7 +186,7 @@ fn perturbed(inputs: &mut Replaceable, most: usize) -> Result<Vec<Test>> {
     Ok(tests)
 }
 
-/// An input as it is told to people.
+/// An input as displayed text.
 fn shown(bytes: &[u8]) -> String {
     const MOST: usize = 60;
     let text = bytes.escape_ascii().to_string();

@@ -1,11 +1,11 @@
-//! One fault located, from beginning to end.
+//! One fault localisation, from the request to the report.
 //!
 //! ```text
 //! files -> build once with recording -> run the failing test a few times   (does it fail, always?)
 //!       -> record it -> observe -> slices of the failure                   (what went wrong)
-//!       -> record the pool -> nearest passing run                          (what went differently)
+//!       -> record the pool -> nearest passing run                          (how it differs)
 //!       -> run that one again                                              (does it pass, always?)
-//!       -> branches, values, initial values -> ranked lines                (where to look)
+//!       -> branches, values, initial values -> ranked lines                (suspicious lines)
 //! ```
 
 use crate::answer::{Effort, Located, Pool, Ran, SCHEMA, SliceSize};
@@ -31,58 +31,58 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use trials::{Mode, Recorded, Suite, Tools, TrialLimits, Version};
 
-/// Observations of how the program itself ended.
+/// Kinds of observations about how the program itself ended.
 const OWN_END: &[&str] = &["assertion", "abort", "signal", "exit-status", "hang"];
-/// Observations of something that ran, or did not, rather than of a value.
+/// Kinds of observations that something was executed, or was not, rather than of a value.
 const RAN: &[&str] = &["assertion", "abort", "missing-output", "extra-output", "hang"];
 
-/// What is to be located, and with what means.
+/// What to locate, and the limits and tools.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Where the user stands.
+    /// The user's current directory.
     pub here: PathBuf,
     pub build: String,
-    /// The failing test; a command that is the name of a test of the pool stands for that one.
+    /// The failing test; a command that is the name of a test of the pool selects that test.
     pub test: Test,
     /// Tests that may pass.
     pub pool: Vec<Test>,
-    /// A directory of the built tree whose tests CTest knows, relative to where the build runs.
+    /// A directory of the built tree with tests of CTest, relative to where the build runs.
     pub ctest: Option<PathBuf>,
     pub jobs: usize,
-    /// How often the failing test is run to see whether it is flaky.
+    /// How often the failing test is run to detect flakiness.
     pub repeat: usize,
     pub limits: TrialLimits,
     pub tools: Tools,
-    /// A directory with the usual names of compilers, for builds that do not ask for `CC`.
+    /// A directory with the usual names of compilers, for builds that do not use `CC`.
     pub compilers: Option<PathBuf>,
-    /// Directory for everything that is made on the way.
+    /// Directory for all intermediate files.
     pub work: PathBuf,
     pub keep: bool,
-    /// The time for looking for passing runs.
+    /// Time limit of the search for passing runs.
     pub budget: Duration,
-    /// Inputs near to the failing one that are tried if no test passes.
+    /// Maximum number of inputs close to the failing one that are tried if no test passes.
     pub perturbations: usize,
     /// Solvers, the best first.
     pub solvers: Vec<solver::Command>,
 }
 
-/// What happens, for somebody who waits.
+/// A progress event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
     Building,
     Testing,
     Recording,
-    /// What was observed.
+    /// A summary of what was observed.
     Observed(String),
     Slicing,
-    /// A run of the pool has begun.
+    /// A run of the pool has started.
     Pool {
         run: usize,
         of: usize,
     },
-    /// Parts of the failing input are left out.
+    /// The failing input is being minimised.
     Reducing,
-    /// A solver is asked for inputs.
+    /// A solver is being queried for inputs.
     Generating,
     Comparing,
 }
@@ -105,7 +105,7 @@ pub fn locate(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
         _ => return recorded,
     };
     match coverage::locate(request, &why, stop, news) {
-        // What there is without.
+        // Without coverage, the result that there is.
         Err(Error::Coverage { .. }) => recorded,
         located => located,
     }
@@ -141,7 +141,7 @@ fn by_recordings(
     if let Some(summary) = against_expected(&observed.observation) {
         observed.observation.summary = summary;
     } else if observed.observation.kind == "unknown" {
-        // There is no good version to tell it from.
+        // There is no good version to compare it with.
         observed.observation.summary = format!("the test ended with {}", failing.run.status);
         observed.notes.clear();
     }
@@ -176,7 +176,7 @@ fn by_recordings(
     if observed.observation.kind == "assertion"
         && let Some(own) = failure.own_branch()
     {
-        // Every run that passes goes the other way there: it is the failure, not a reason for it.
+        // Every run that passes takes the other direction there: it is the failure, not a reason for it.
         until = own.saturating_sub(1);
     }
     let branches = Branches::of_run(&process, stream, until)?;
@@ -228,7 +228,7 @@ fn by_recordings(
     }
     tell(&mut located, &failure, &reference, &found.outcome, &found.tests)?;
     let mut counts = found.outcome.counts;
-    // A loop without end goes on as it began.
+    // A loop without end continues as it began.
     let last = if patience.hung.is_some() { until } else { u64::MAX };
     let (_, coverage) = signature(&process, stream, last)?;
     counts.add(&coverage, false);
@@ -273,7 +273,7 @@ fn tell(
     Ok(())
 }
 
-/// The commit that last touched each reported line.
+/// Finds the commit that last touched each reported line.
 fn blame(request: &Request, suite: &Suite, located: &mut Located) {
     let Ok(version) = Version::resolve(".", &request.here) else { return };
     let Some(repository) = version.repository() else { return };
@@ -305,7 +305,7 @@ fn pool_of(outcome: &Outcome, kind: &str) -> Pool {
     }
 }
 
-/// What a pool's memory is of: the program, how it is built, and the branches of the failing run.
+/// Identifies a pool's stored results: the program, how it is built, and the branches of the failing run.
 fn identity(request: &Request, suite: &Suite, branches: &Branches) -> u64 {
     let mut hasher = DefaultHasher::new();
     memory::content(&suite.work().sources("located")).hash(&mut hasher);

@@ -12,26 +12,26 @@ use replay::process::LoadedProcess;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A part of the program that a run enters.
+/// A part of the program that a run executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Part {
     /// A basic block: module, function, block.
     Block(u32, u32, u32),
-    /// The way from a branch to a block: module, function, index of the branch, block.
+    /// The edge from a branch to a block: module, function, index of the branch, block.
     Way(u32, u32, u32, u32),
 }
 
-/// The parts that a run entered.
+/// The parts that a run executed.
 pub type Coverage = BTreeSet<Part>;
 
-/// Fewer runs say too little.
+/// Minimum number of runs for a meaningful order.
 const LEAST_RUNS: u32 = 10;
-/// How much the first ranks weigh: the larger, the less.
+/// Damping of the first ranks: the larger, the less they weigh.
 const FLATTEN: f64 = 6.0;
 /// How much more the pool's order weighs than that of the report, which is from one pair of runs.
 const POOL: f64 = 3.0;
 
-/// How often parts were entered by runs of a pool and by the failing run.
+/// How often runs of the pool and the failing run executed each part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     failed: u32,
@@ -61,8 +61,8 @@ impl Counts {
         ochiai(failed, passed, self.failed)
     }
 
-    /// The suspicion of each line that the failing run executed: that of the most suspicious block
-    /// with code of it, or way from it.
+    /// The suspicion of each line that the failing run executed: the maximum over its blocks and the branch
+    /// edges from it.
     #[must_use]
     pub fn lines(
         &self,
@@ -99,8 +99,8 @@ impl Counts {
     }
 }
 
-/// Ochiai's coefficient of something that so many failed and passed runs entered, of so many failed ones
-/// in all.
+/// Ochiai's coefficient of a part that `failed` and `passed` runs executed, with `all_failed` failed runs in
+/// all.
 #[must_use]
 pub fn ochiai(failed: u32, passed: u32, all_failed: u32) -> f64 {
     let all = f64::from(all_failed) * f64::from(failed + passed);
@@ -155,7 +155,7 @@ mod tests {
         counts.add(&Coverage::from([block(0), block(2), Part::Way(0, 0, 4, 2)]), true);
         assert!(!counts.says_something());
         assert!(counts.ochiai(block(1)) > counts.ochiai(block(0)));
-        // The branch ran in both, but did not go the same way.
+        // Both ran the branch, but with different directions.
         assert!(counts.ochiai(Part::Way(0, 0, 4, 1)) > counts.ochiai(block(0)));
         assert_eq!(counts.ochiai(block(2)), 0.0);
         assert_eq!(counts.ochiai(block(9)), 0.0);

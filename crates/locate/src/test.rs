@@ -9,25 +9,25 @@ use trials::{Status, TestRun};
 pub struct Test {
     /// Given to `sh -c`.
     pub command: String,
-    /// What its suite calls it.
+    /// Its name in the suite.
     pub name: Option<String>,
     pub stdin: Option<PathBuf>,
-    /// What it is to write to standard output; none if its exit status says all.
+    /// The expected standard output; `None` if the exit status decides alone.
     pub expected: Option<Vec<u8>>,
-    /// What it writes to standard output follows the Test Anything Protocol.
+    /// Whether its standard output follows the Test Anything Protocol.
     pub tap: bool,
     /// Files put into the tree before it runs.
     pub files: Vec<(PathBuf, Vec<u8>)>,
-    /// What was changed in its input, if something was.
+    /// A description of the change of its input, if it was changed.
     pub input: Option<String>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Pass,
     Fail,
-    /// It could not tell (exit 125), or was ended by us.
+    /// The test could not decide (exit 125), or the run was cancelled or exceeded the output limit.
     Unresolved,
 }
 
@@ -37,9 +37,9 @@ impl Test {
         Test { command: command.to_owned(), ..Test::default() }
     }
 
-    /// Exit status 0, and the expected output if there is one. As for `git bisect run`, 125 cannot
-    /// tell. What follows the Test Anything Protocol fails if one of its tests does, whatever the exit
-    /// status is.
+    /// Passes for exit status 0, and the expected output if there is one. As for `git bisect run`, 125 means
+    /// that the test cannot decide. A test of the Test Anything Protocol also fails if one of its results
+    /// does, even with exit status 0.
     #[must_use]
     pub fn judge(&self, run: &TestRun) -> Verdict {
         let stdout = || std::fs::read(&run.stdout).unwrap_or_default();

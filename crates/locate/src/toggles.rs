@@ -1,17 +1,16 @@
-//! Sets of branches to turn, in the order of the differences they make.
+//! Sets of branches to negate, in the order of the differences they make.
 //!
-//! The order of path generation (Wang, *Post-mortem dynamic analysis for software debugging*,
-//! section 6.3): the last branch alone, then with an earlier one, and so on. What is control
-//! dependent on a branch is not there any more once the branch goes another way, so the two are
-//! never turned together. Without an answer this is exponential in the number of branches; whoever
-//! asks has a limit of time.
+//! The order of path generation (Wang, *Post-mortem dynamic analysis for software debugging*, section 6.3):
+//! the last branch alone, then with an earlier one, and so on. Steps that are control dependent on a branch
+//! are not executed when it takes another direction, so the two are never negated together. Without a result
+//! this is exponential in the number of branches; the caller limits the time.
 
-/// The steps between which something is control dependent on a branch: from the branch itself up to
-/// where its ways come together again.
+/// The steps that are control dependent on a branch: from the branch itself up to where its successors join
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     pub from: u64,
-    /// Not included.
+    /// Exclusive.
     pub to: u64,
 }
 
@@ -23,7 +22,7 @@ impl Region {
     }
 }
 
-/// What to do after a set.
+/// How to continue after a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Try the set with further, earlier branches.
@@ -33,11 +32,11 @@ pub enum Next {
     Stop,
 }
 
-/// More branches are not turned together.
+/// Maximum number of branches that are negated together.
 const MOST: usize = 6;
 
-/// Visits the sets as positions in `regions`, which are in the order of time. Says whether a visit
-/// said stop.
+/// Visits the sets as positions in `regions`, which are in execution order. Returns whether a visit stopped
+/// it.
 pub fn enumerate(regions: &[Region], visit: &mut dyn FnMut(&[usize]) -> Next) -> bool {
     extend(regions, regions.len(), &[], visit)
 }

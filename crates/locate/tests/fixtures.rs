@@ -4,8 +4,8 @@ use locate::branches::Branches;
 use locate::chain::{Chains, Event};
 use locate::difference::Difference;
 
-/// A program: each statement, what it is control dependent on (0: nothing), and, of a branch, the
-/// statement that runs if it holds.
+/// A program: each statement, the statement it is control dependent on (0: none), and, for a branch, the
+/// statement that runs if its condition holds.
 struct Program<'p>(&'p [(u32, u32, Option<u32>)]);
 
 impl Program<'_> {
@@ -33,7 +33,7 @@ fn difference(program: &Program<'_>, failing: &[u32], other: &[u32]) -> (Differe
     (difference, events)
 }
 
-/// F13, tcas: the assignments behind 1 are exchanged.
+/// F13, tcas: the assignments after 1 are exchanged.
 const TCAS: Program<'_> = Program(&[
     (1, 0, Some(2)),
     (2, 1, None),
@@ -83,7 +83,7 @@ fn f14_the_later_difference_is_nearer() {
     assert_eq!(events, [(3, 2), (6, 5)]);
 }
 
-/// The order in which paths are to be tried if none passes.
+/// The order in which paths are tried if none passes.
 #[test]
 fn f14_candidates_are_in_increasing_order() {
     let failing = [1, 3, 5, 6, 7, 10];
@@ -114,7 +114,7 @@ fn f16_the_order_of_branches_matters() {
 
 #[test]
 fn iterations_align_one_by_one() {
-    // The other run goes round once more; the iterations that both have are the same.
+    // The other run has one more iteration; the iterations that both have correspond.
     let (_, events) = difference(&LOOP, &[1, 2, 3, 1, 2, 4, 1], &[1, 2, 3, 1, 2, 4, 1, 2, 3, 1]);
     assert_eq!(events, [(1, 7)]);
 }

@@ -1,7 +1,7 @@
-//! Tests of `make check`: Automake's parallel test driver leaves a `.trs` file for each.
+//! Tests of `make check`: Automake's parallel test driver creates a `.trs` file for each.
 //!
-//! The file says how the test ended; its name says which test it is. What there is to run is the
-//! file of that name without `.trs`, with or without an extension for scripts.
+//! The file has the result of the test; its name identifies the test. The command is the file of that name
+//! without `.trs`, with or without an extension for scripts.
 
 use crate::test::Test;
 use crate::{Error, Result};
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// Extensions of tests that are scripts.
 const SCRIPTS: [&str; 6] = ["sh", "test", "tap", "py", "pl", "bash"];
 
-/// The tests whose results lie in a directory and below, in the order of names. Commands begin with
-/// going to where the test lies, from `here`. Tests that were skipped are left out.
+/// The tests whose results are in a directory and its subdirectories, ordered by name. Each command first
+/// changes to the directory of the test, relative to `here`. Tests that were skipped are left out.
 ///
 /// # Errors
 /// If the directory cannot be read.
@@ -43,7 +43,7 @@ fn find(directory: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(directory).map_err(|error| unread(directory, &error))? {
         let entry = entry.map_err(|error| unread(directory, &error))?;
         let path = entry.path();
-        // Links may lead in circles.
+        // Symbolic links to directories may form cycles, so they are not followed.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             find(&path, found)?;
         } else if path.extension().is_some_and(|extension| extension == "trs") {
@@ -57,7 +57,7 @@ fn unread(path: &Path, error: &std::io::Error) -> Error {
     Error::Suite { why: format!("{}: {error}", path.display()) }
 }
 
-/// `:test-result: FAIL`
+/// The first word of a field, as in `:test-result: FAIL`.
 fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text.lines().find_map(|line| {
         let rest = line.strip_prefix(':')?.strip_prefix(name)?.strip_prefix(':')?;
@@ -65,7 +65,7 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     })
 }
 
-/// What was run. A program that is built by the test's own build need not be here.
+/// The program of a result. A program that the test's own build creates need not exist here.
 fn program(result: &Path) -> PathBuf {
     let plain = result.with_extension("");
     let scripts = SCRIPTS.iter().map(|extension| result.with_extension(extension));

@@ -1,7 +1,7 @@
 //! Tests of CTest, as `ctest --show-only=json-v1` prints them.
 //!
-//! Commands are absolute paths into the tree that was built; tests run in copies of it. So a
-//! command begins with finding out where its copy lies.
+//! Commands are absolute paths into the built tree, but tests run in copies of it. So each command first
+//! determines the path of its copy.
 
 use crate::inputs::quoted;
 use crate::test::Test;
@@ -13,7 +13,7 @@ use std::path::Path;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
     pub tests: Vec<Test>,
-    /// Those that cannot be judged by their exit status, and why.
+    /// Tests that cannot be judged by their exit status, and why.
     pub left_out: Vec<String>,
 }
 
@@ -39,10 +39,10 @@ struct Property {
     value: serde_json::Value,
 }
 
-/// Reads the list. `tree` is where it was built; tests run in the directory `subdirectory` of a copy.
+/// Parses the list. `tree` is the path of the build; tests run in the directory `subdirectory` of a copy.
 ///
 /// # Errors
-/// If it is no such list.
+/// If it is not such a list.
 pub fn read(text: &[u8], tree: &Path, subdirectory: &Path) -> Result<Listed> {
     let list: List = serde_json::from_slice(text)
         .map_err(|error| Error::Suite { why: format!("what ctest printed is not understood: {error}") })?;
@@ -66,7 +66,7 @@ fn command(entry: &Entry, tree: &Path, subdirectory: &Path) -> std::result::Resu
     let tree = tree.display().to_string();
     let placed = |word: &str| {
         let word = quoted(word.as_bytes());
-        // Single quotes end where the copy's path has to stand.
+        // Close the single quotes around the path of the copy, which the shell has to expand.
         word.replace(&tree, if word.starts_with('\'') { "'\"$T\"'" } else { "\"$T\"" })
     };
     let words: Vec<String> = entry.command.iter().map(|word| placed(word)).collect();

@@ -1,7 +1,7 @@
-//! Test suites as other tools describe them.
+//! Test suites in the formats of other tools.
 //!
-//! [`ctest`]: what `ctest --show-only=json-v1` prints. [`automake`]: the `.trs` files that `make check`
-//! leaves behind. [`tap`]: what programs print that follow the Test Anything Protocol.
+//! [`ctest`]: the output of `ctest --show-only=json-v1`. [`automake`]: the `.trs` files that `make check`
+//! creates. [`tap`]: the output of programs that follow the Test Anything Protocol.
 
 pub mod automake;
 pub mod ctest;

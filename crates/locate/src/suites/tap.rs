@@ -1,20 +1,20 @@
 //! The Test Anything Protocol: `1..3`, `ok 1 - name`, `not ok 2 # TODO later`, `Bail out!`.
 
-/// What a program's output says about its tests.
+/// The test results in a program's output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tap {
-    /// How many tests there are to be, if it says so.
+    /// The planned number of tests, if the output has it.
     pub planned: Option<usize>,
-    /// Tests that there are results of.
+    /// Number of tests with results.
     pub results: usize,
-    /// The first test that failed: where its line begins, and the line.
+    /// The first test that failed: the offset of its line, and the line.
     pub failed: Option<(u64, String)>,
-    /// The program gave up.
+    /// Whether the program aborted the tests.
     pub bailed_out: bool,
 }
 
 impl Tap {
-    /// Reads an output. None if nothing in it is of this protocol.
+    /// Parses an output. `None` if it has no line of this protocol.
     #[must_use]
     pub fn read(output: &[u8]) -> Option<Tap> {
         let mut tap = Tap::default();
@@ -44,7 +44,7 @@ impl Tap {
         known.then_some(tap)
     }
 
-    /// Whether all tests passed that were planned.
+    /// Whether all planned tests passed.
     #[must_use]
     pub fn passed(&self) -> bool {
         let complete = self.planned.is_none_or(|planned| planned == self.results);
@@ -56,7 +56,7 @@ fn is_result(line: &str, word: &str) -> bool {
     line.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// A failure that is expected does not count.
+/// An expected failure does not count.
 fn is_excused(line: &str) -> bool {
     let directive = line.rsplit_once('#').map(|(_, directive)| directive.trim_start().to_ascii_lowercase());
     directive.is_some_and(|directive| directive.starts_with("todo") || directive.starts_with("skip"))
