@@ -215,6 +215,38 @@ fn another_way_to_print_is_a_difference() {
     assert_eq!((found.verdict, found.inputs[0].command.as_str()), (Verdict::Differ, "./p 73"));
 }
 
+/// A declaration that moved behind a check: parameters are the same wherever the code after them begins.
+#[test]
+fn a_line_that_moved_infects_nothing() {
+    const SUM: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+static int sum(const char *text, const int length) {
+    int *cache = calloc(length, sizeof *cache);
+    int index = 0, all = 0;
+    if (length == 0)
+        return -1;
+    for (; index < length; index++)
+        cache[index] = text[index];
+    while (index > 0)
+        all += cache[--index];
+    free(cache);
+    return all;
+}
+int main(int argc, char **argv) {
+    printf(\"%d\\n\", sum(argv[argc - 1], 2));
+    return 0;
+}
+";
+    let line = "    int *cache = calloc(length, sizeof *cache);\n";
+    let bad = SUM.replace(line, "").replace("        return -1;\n", &format!("        return -1;\n{line}"));
+    let (answer, code) = exposed(&versions(SUM, &bad), "--budget 3s --test ./p·ab");
+    assert_eq!(code, 0, "{answer}");
+    for row in answer["changes"].as_array().expect("changes") {
+        assert_eq!((&row["reached"], &row["infected"]), (&true.into(), &false.into()), "{row}");
+    }
+}
+
 /// Lines that are not compiled change nothing, where a type makes other code of unchanged lines.
 #[test]
 fn lines_that_are_not_compiled_are_no_code() {
@@ -236,10 +268,15 @@ int main(int argc, char **argv) {
 }
 ";
     let bad = TWICE.replace("int number", "long number").replace("twice(1) == 2", "twice(2) == 4");
-    let (answer, code) = exposed(&versions(TWICE, &bad), "--budget 3s --test ./p·7");
+    let desk = versions(TWICE, &bad);
+    desk.file("good/NEWS", "1\n");
+    desk.file("bad/NEWS", "2\n");
+    let (answer, code) = exposed(&desk, "--budget 3s --test ./p·7");
     assert_eq!(code, 0, "{answer}");
     let rows = answer["changes"].as_array().expect("changes");
-    let row = |line: u64| rows.iter().find(|r| r["line"] == line).expect("a change");
+    let news = rows.iter().find(|r| r["file"] == "NEWS").expect("a change");
+    assert_eq!(news["without_code"], true, "{answer}");
+    let row = |line: u64| rows.iter().find(|r| r["file"] == "p.c" && r["line"] == line).expect("a change");
     assert_eq!((&row(1)["without_code"], &row(7)["without_code"]), (&false.into(), &true.into()), "{answer}");
     assert_eq!((&row(1)["reached"], &row(1)["infected"]), (&true.into(), &false.into()), "{answer}");
 }

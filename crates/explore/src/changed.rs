@@ -125,7 +125,13 @@ impl Changed {
     fn find_without_lines(&mut self, rest: &[&Change], difference: &Difference, code: &Both<Code<'_>>) {
         let differing = differing_lines(difference, code);
         let functions = Both { old: functions_of_lines(&code.old), new: functions_of_lines(&code.new) };
+        // How something is built may be why its code is another; if sources changed, nobody knows that of it.
+        let sources = self.list.iter().any(|id| is_source(&difference.change(*id).file));
         for change in rest {
+            if sources && !is_source(&change.file) {
+                self.without_code.insert(change.id);
+                continue;
+            }
             let mut any = false;
             for side in [Side::Old, Side::New] {
                 let mut lines = users(code.of(side), change, side);
@@ -204,6 +210,16 @@ fn lines_with_code(code: &Code<'_>) -> BTreeSet<Line> {
         }
     }
     lines
+}
+
+/// Whether compilers read a file, by its name.
+fn is_source(file: &str) -> bool {
+    const SOURCES: [&str; 17] = [
+        "c", "h", "cc", "cp", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "inc", "inl", "def", "ipp",
+        "tcc", "y",
+    ];
+    let extension = Path::new(file).extension().and_then(|e| e.to_str());
+    extension.is_some_and(|e| SOURCES.iter().any(|source| e.eq_ignore_ascii_case(source)))
 }
 
 fn old_file(change: &Change) -> &String {

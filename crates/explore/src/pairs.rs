@@ -61,7 +61,7 @@ pub struct Comparing<'c> {
 }
 
 /// Of the time for an input: exploring each version takes at most one of so many parts.
-const PARTS: u32 = 3;
+const PARTS: u32 = 4;
 
 impl Comparing<'_> {
     /// Compares the versions from each input in turn, the shortest first, until the search is over.
@@ -101,7 +101,6 @@ impl Comparing<'_> {
     /// None if a version cannot be explored.
     fn compare(&self, seed: &Seed, time: Duration, all: &mut Signatures) -> Option<()> {
         let subject = self.subjects.get(seed.subject)?;
-        let until = Instant::now() + time;
         let mut world = TermContext::default();
         let mut groups: Both<Vec<Group>> = Both::default();
         for side in [Side::Old, Side::New] {
@@ -129,6 +128,8 @@ impl Comparing<'_> {
         all.good += groups.old.len() as u64;
         all.bad += groups.new.len() as u64;
         all.pairs += (groups.old.len() * groups.new.len()) as u64;
+        // What exploring took longer than it should is not taken from the pairs: most need no question.
+        let until = Instant::now() + time / PARTS * 2;
         let mut session = Session::new(self.settings.clone());
         let new: Vec<HashSet<Term>> = groups.new.iter().map(|g| g.terms.iter().copied().collect()).collect();
         for a in &groups.old {

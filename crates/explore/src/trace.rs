@@ -7,7 +7,7 @@
 use crate::changed::{Changed, Code, Line, Way, same_line};
 use alternate::Side;
 use changes::{ChangeId, Difference};
-use program::inst::{BlockId, Inst, Ty};
+use program::inst::{BlockId, Inst, Operand, Reg, Ty};
 use program::model::{Binding, Home};
 use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
@@ -66,6 +66,7 @@ impl Trace {
             trace: Trace::default(),
             known: HashMap::new(),
             taken: HashSet::new(),
+            made: HashMap::new(),
             last: None,
         };
         if let Some(stream) = process.stream(stream) {
@@ -109,6 +110,8 @@ struct Tracer<'t> {
     known: HashMap<(u32, u32), Vec<Stands>>,
     /// The branch edges taken, by module, function and blocks.
     taken: HashSet<(u32, u32, BlockId, BlockId)>,
+    /// By module and function: which instruction makes each register.
+    made: HashMap<(u32, u32), HashMap<Reg, u32>>,
     last: Option<ChangeId>,
 }
 
@@ -135,6 +138,20 @@ impl Tracer<'_> {
             (0..function.code.len()).map(meaning).collect()
         });
         known.get(view.index as usize).cloned().unwrap_or(Stands::Nothing)
+    }
+
+    /// The instruction that made the value that a variable is given; none of a parameter, which was given by the
+    /// caller. Nothing makes a constant: it stands where the instruction before does.
+    fn made_at(&mut self, view: &View<'_>, operand: Operand) -> Option<u32> {
+        let Operand::Reg(reg) = operand else { return Some(view.index.saturating_sub(1)) };
+        let made = self.made.entry((view.code.module, view.code.function)).or_insert_with(|| {
+            let defined = view.function().code.iter().enumerate().filter_map(|(index, inst)| {
+                let (first, count) = inst.defines()?;
+                Some((first..first + count).map(move |reg| (reg, index as u32)))
+            });
+            defined.flatten().collect()
+        });
+        made.get(&reg).copied()
     }
 
     fn happened(&mut self, view: &View<'_>, what: &str, value: u64) {
@@ -170,7 +187,7 @@ impl Lines<'_> {
 
 /// A number in 64 bits, so that one of another type is the same; none for addresses. A structure with pointers may
 /// be returned as numbers: what lies where programs, heaps and stacks are counts as an address as well.
-fn plain(view: &View<'_>, operand: program::inst::Operand, ty: Ty) -> Option<u64> {
+fn plain(view: &View<'_>, operand: Operand, ty: Ty) -> Option<u64> {
     const PLACES: std::ops::Range<u64> = 0x5500_0000_0000..0x8000_0000_0000;
     let value = view.value(operand);
     match ty {
@@ -206,9 +223,9 @@ impl Observer for Tracer<'_> {
                 (home, function.variables.get(*variable as usize))
                 && let Some(value) = plain(view, *operand, *ty)
             {
-                // The value was computed by the instruction before.
-                let before = View { index: view.index.saturating_sub(1), ..*view };
-                self.happened(&before, &variable.name, value);
+                if let Some(index) = self.made_at(view, *operand) {
+                    self.happened(&View { index, ..*view }, &variable.name, value);
+                }
             }
         }
         match view.inst() {
