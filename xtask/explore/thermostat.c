@@ -1,5 +1,5 @@
 /*
- * A thermostat: five readings, then what the heating does.
+ * A thermostat: three readings, then what the heating does.
  *
  * Beside its decision it keeps what such controllers keep: the extremes, a trend, how often it switched, and a short
  * history of faults for a service panel that this build does not have. Only the state of the valve, and whether the
@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-enum { READINGS = 5, HISTORY = 4 };
+enum { READINGS = 3, HISTORY = 4 };
 enum state { OFF, HEATING, LOCKED };
 
 struct panel {
@@ -72,7 +72,7 @@ static void check_sensor(struct thermostat *t) {
         note_fault(&t->panel, 3);
         change(t, LOCKED);
     }
-    if (t->panel.switched > 3)
+    if (t->panel.switched > 2)
         note_fault(&t->panel, 4);
 }
 
