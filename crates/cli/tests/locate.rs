@@ -641,3 +641,127 @@ int main(void) {
     let notes = answer["notes"].to_string();
     assert!(notes.contains("did not end within 2 s; 0.25 s of it were recorded"), "{notes}");
 }
+
+/// Killed, it cannot clean up; somebody does, although the program hangs.
+#[test]
+fn no_program_outlives_a_search_that_is_killed() {
+    const ENDLESS: &str = "\
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    FILE *file = fopen(argv[1], \"a\");
+    fprintf(file, \"%d\\n\", (int)getpid());
+    fclose(file);
+    for (volatile long n = 0;; n++) {}
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", ENDLESS);
+    let started = desk.path().join("started");
+    let mut search = std::process::Command::new(env!("CARGO_BIN_EXE_relapse"))
+        .args([
+            "locate",
+            "--quiet",
+            "--work",
+            "work",
+            "--build",
+            "$CC -g -o p p.c",
+            "--timeout",
+            "600",
+            "--test",
+        ])
+        .arg(format!("./p {}", started.display()))
+        .args(["--passing", "true"])
+        .current_dir(desk.path())
+        .spawn()
+        .unwrap();
+    let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
+        let began = std::time::Instant::now();
+        while !is_so() {
+            assert!(began.elapsed().as_secs() < 120, "{what}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    let numbers = || std::fs::read_to_string(&started).unwrap_or_default();
+    wait_for("the program does not begin", &|| numbers().ends_with('\n'));
+    let number = numbers().lines().next().unwrap().to_owned();
+    let is_running = || {
+        let command = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&command).contains("started")
+    };
+    assert!(is_running());
+    search.kill().unwrap();
+    search.wait().unwrap();
+    wait_for("the program goes on", &|| !is_running());
+}
+
+/// One test, and nothing that passes: what it got right says where not to look.
+#[test]
+fn lines_that_right_output_needs_too_are_behind_those_that_only_the_wrong_one_needs() {
+    const AREAS: &str = "\
+#include <stdio.h>
+static int number(const char *text) {
+    int n = 0;
+    while (*text)
+        n = n * 10 + (*text++ - '0');
+    return n;
+}
+static int border(int n) {
+    return n + 1;
+}
+int main(int argc, char **argv) {
+    int width = number(argv[1]), height = number(argv[2]);
+    int outer = border(width);
+    int strip = outer * 2;
+    int frame = strip + height;
+    printf(\"sum %d\\n\", width + height);
+    printf(\"difference %d\\n\", width - height);
+    printf(\"frame %d\\n\", frame);
+    printf(\"area %d\\n\", width * height);
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", AREAS);
+    desk.file("expected", "sum 15\ndifference 9\nframe 31\narea 36\n");
+    let (answer, code) = located(&desk, "--test ./p·12·3 --expect expected");
+    assert_eq!((code, answer["passing"].is_null()), (1, true));
+    let of = |text: &str| rank(&answer, text).unwrap_or_else(|| panic!("{text}: {answer:#}"));
+    // `n * 10` is nearer to the output than what `border` gives.
+    for shared in ["n = n * 10", "while (*text)", "return n;", "int n = 0"] {
+        assert!(of("return n + 1;") < of(shared), "{shared}: {answer:#}");
+    }
+}
+
+/// A line's values are those after it; what was there from the start is what it read.
+#[test]
+fn an_initial_value_is_the_one_that_was_read() {
+    const COUNT: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+static int total = 7;
+int main(int argc, char **argv) {
+    total += atoi(argv[1]);
+    printf(\"%d\\n\", total);
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", COUNT);
+    desk.file("expected", "3\n");
+    let (answer, _) = located(&desk, "--test ./p·3 --expect expected");
+    assert_eq!(answer["initial"][0]["name"], "total", "{answer:#}");
+    assert_eq!(answer["initial"][0]["value"], "7", "{answer:#}");
+}
+
+/// Lines of one process are reported, which is said.
+#[test]
+fn other_processes_of_the_test_are_named() {
+    let desk = Desk::new();
+    desk.file("p.c", TCAS);
+    desk.file("expected", "upward\nupward\n");
+    let (answer, _) = located(&desk, "--test ./p·0·90;·./p·0·10 --expect expected --passing ./p·0·10");
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("the test ran 1 more recorded process,"), "{notes}");
+    assert!(notes.contains("of one process, `./p 0 10`"), "{notes}");
+}

@@ -4,23 +4,25 @@
 //! runs the test. The [`TrialRunner`] runs trials in parallel and answers the search through
 //! [`changes::outcome::Trials`]. Its parts:
 //!
-//! * `version`, `checkout`, `git`: the user's names of versions, resolved and written as file trees; `built`:
-//!   products of an earlier build, which are not part of a version. The user's repository is only read.
-//! * `variant`, `tree`, `snapshot`: the contents of a tree, and updating it by writing only what differs,
-//!   with times that make build tools rebuild correctly.
-//! * `worker`: a tree in which variants are built and tested in turn; from scratch where files are added or
-//!   deleted, or the `plan` of the build changes.
-//! * `process`, `members`: commands that leave no process running.
-//! * `oracle`, `observed`, `exit_kind`: pass, fail as bad does, or unresolved; and whether the test is a
-//!   regression test at all.
-//! * `history`, `blame`: the commits between good and bad, bisected, and the commit that introduced a change.
-//! * `opened`: the files of a tree that a build and a test open.
-//! * `mask`: the parts of an output that differ from run to run of one version.
-//! * `store`, `memory`: outcomes, memoised within a run and across runs.
-//! * `batch`: one request for outcomes, shared by the workers.
-//! * `record`: recordings of the test with good and bad; `suite`: one version and the recordings of many
-//!   commands.
-//! * `work`: the work directory, its lock and its cleanup.
+//! * `version`, `checkout`, `git`: what the user calls a version, as files of our own; `built`: what an
+//!   earlier build left there, which is none of it;
+//!   the user's repository is only read.
+//! * `variant`, `tree`, `snapshot`: what a tree is to hold, and bringing it there by writing only
+//!   what differs, with times that make build tools do the right thing.
+//! * `worker`: a tree in which one variant after the other is built and tested; from
+//!   nothing where files come or go, or the `plan` of the build changes.
+//! * `process`, `members`: commands of which nothing survives; `watchdog`: nor if we are killed.
+//! * `oracle`, `observed`, `exit_kind`: pass, fail as bad does, or unresolved; and whether it is a regression
+//!   test at all.
+//! * `history`, `blame`: the commits between good and bad, bisected, and which of them
+//!   brought a change.
+//! * `opened`: which files of a tree a build and a test open.
+//! * `mask`: what of an output differs from run to run of one version.
+//! * `store`, `memory`: outcomes, remembered within a run and from run to run.
+//! * `batch`: one call for outcomes, shared by the workers.
+//! * `record`: recordings of the test with good and bad; `suite`: one version and the recordings
+//!   of many commands.
+//! * `work`: the directory for all this, its lock and its cleaning.
 //!
 //! Nothing here knows what a change means, why a test fails, or what a recording contains. No terminal is
 //! used and no environment variable is read; commands inherit the environment of this process.
@@ -105,6 +107,7 @@ mod suite;
 mod tree;
 pub mod variant;
 mod version;
+mod watchdog;
 mod work;
 mod worker;
 

@@ -16,6 +16,7 @@
 use crate::error::{At, Error};
 use crate::members;
 use crate::tree::remove_all;
+use crate::watchdog::Watchdog;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,9 @@ use std::path::{Path, PathBuf};
 pub struct Work {
     root: PathBuf,
     lock: File,
-    /// Keep the trees for inspection.
+    /// Ends our processes if we are killed.
+    _watchdog: Watchdog,
+    /// Leave trees where they are, for somebody to look at.
     pub keep: bool,
 }
 
@@ -35,8 +38,8 @@ const PASSING: [&str; 2] = ["trees", "tmp"];
 const LAST: [&str; 4] = ["logs", "recordings", "runs", "units"];
 
 impl Work {
-    /// Creates the directory if necessary, and locks it. If its last holder was killed, the processes and
-    /// trees that it left behind are removed.
+    /// Makes the directory if need be, and takes hold of it. If its last holder was
+    /// killed, the trees that it left behind go now, and processes that its watchdog missed.
     ///
     /// # Errors
     /// [`Error::Busy`], or if it cannot be written.
@@ -61,7 +64,7 @@ impl Work {
         if !holder.trim().is_empty() {
             members::kill_session(holder.trim());
         }
-        let mut work = Work { root, lock, keep };
+        let mut work = Work { root, lock, _watchdog: Watchdog::start()?, keep };
         work.sign(members::session()).at("write", &path)?;
         let ignore = work.root.join(".gitignore");
         fs::write(&ignore, "*\n").at("write", &ignore)?;
