@@ -1,6 +1,7 @@
 //! The branches of the failing run, and other runs compared with them.
 //!
-//! The failing run's branch events are kept, up to the failure: some 40 bytes each. Other runs
+//! The failing run's branch events are kept, up to the failure: 22 bytes each (8 of the key, 8 of
+//! step and way, 6 of the table of keys). Other runs
 //! are streamed past them, one lookup an event, so that a pool of any size takes no memory. Keys
 //! are 64 bits of an execution index's sum: among 10^8 events two share one with a probability
 //! below one in a thousand.
@@ -47,13 +48,22 @@ impl Signature {
     }
 }
 
+/// A way that a static branch went: where it stands, and the block it went to.
+type Way = (BranchSite, u32);
+
 /// See the module's documentation.
 #[derive(Clone, Debug, Default)]
 pub struct Branches {
-    events: Vec<Branch>,
-    by_key: HashMap<u64, u32>,
-    /// The last event of each way of each branch.
-    last: BTreeMap<(BranchSite, u32), u32>,
+    keys: Vec<u64>,
+    /// The lower half of each event's step, and the number of its way.
+    events: Vec<(u32, u32)>,
+    /// The first positions at which the upper half of the step is 1, 2 and so on.
+    upper: Vec<u32>,
+    ways: Vec<Way>,
+    number: HashMap<Way, u32>,
+    /// The last event of each way.
+    last: Vec<u32>,
+    positions: Positions,
 }
 
 fn key(sum: u128) -> u64 {
@@ -70,6 +80,7 @@ impl Branches {
         symbolic::branches(process, stream, failure, &mut |BranchInstance { sum, step, site, to }| {
             branches.push(key(sum), Branch { step, site, to });
         })?;
+        branches.finish();
         Ok(branches)
     }
 
@@ -80,22 +91,47 @@ impl Branches {
         for ((step, event), chain) in run.iter().enumerate().zip(chains.of(run)) {
             if let Some(to) = event.outcome {
                 let branch = Branch { step: step as u64, site: (0, 0, event.statement), to };
-                branches.push(chain.0.into(), branch);
+                branches.push(spread(chain.0), branch);
             }
         }
+        branches.finish();
         branches
     }
 
     fn push(&mut self, key: u64, branch: Branch) {
-        let position = self.events.len() as u32;
-        self.by_key.entry(key).or_insert(position);
-        self.last.insert((branch.site, branch.to), position);
-        self.events.push(branch);
+        let position = self.keys.len() as u32;
+        while (self.upper.len() as u64) < branch.step >> 32 {
+            self.upper.push(position);
+        }
+        let fresh = self.ways.len() as u32;
+        let way = *self.number.entry((branch.site, branch.to)).or_insert(fresh);
+        if way == fresh {
+            self.ways.push((branch.site, branch.to));
+            self.last.push(position);
+        }
+        self.last[way as usize] = position;
+        self.keys.push(key);
+        self.events.push((branch.step as u32, way));
     }
 
+    fn finish(&mut self) {
+        self.keys.shrink_to_fit();
+        self.events.shrink_to_fit();
+        self.positions = Positions::of(&self.keys);
+    }
+
+    /// The event at a position.
     #[must_use]
-    pub fn events(&self) -> &[Branch] {
-        &self.events
+    pub fn event(&self, position: u32) -> Branch {
+        let (lower, way) = self.events[position as usize];
+        let upper = self.upper.partition_point(|first| *first <= position) as u64;
+        let (site, to) = self.ways[way as usize];
+        Branch { step: upper << 32 | u64::from(lower), site, to }
+    }
+
+    /// All events, in the order of time.
+    pub fn events(&self) -> impl Iterator<Item = Branch> {
+        (0..self.events.len() as u32).map(|position| self.event(position))
     }
 
     /// Starts the comparison with another run.
@@ -122,7 +158,7 @@ impl Branches {
         let mut comparing = self.against();
         for ((step, event), chain) in run.iter().enumerate().zip(chains.of(run)) {
             if let Some(to) = event.outcome {
-                comparing.see(chain.0.into(), step as u64, to);
+                comparing.see(spread(chain.0), step as u64, to);
             }
         }
         comparing.finish().0
@@ -132,19 +168,64 @@ impl Branches {
     /// the same control flow.
     #[must_use]
     pub fn has_all_ways(&self, signature: &Signature) -> bool {
-        self.last.keys().all(|(site, to)| signature.0.get(site).is_some_and(|ways| ways.contains(to)))
+        self.ways.iter().all(|(site, to)| signature.0.get(site).is_some_and(|ways| ways.contains(to)))
     }
 
     /// A lower bound of the difference from a run with this signature. The last event of a difference has a
     /// partner that took another direction, so the signature has another direction of its branch.
     #[must_use]
     pub fn bound(&self, signature: &Signature) -> Difference {
-        let can_toggle = |((site, to), _): &(&(BranchSite, u32), &u32)| {
+        let can_toggle = |((site, to), _): &(&Way, &u32)| {
             signature.0.get(site).is_some_and(|ways| ways.iter().any(|way| way != to))
         };
-        let latest = self.last.iter().filter(can_toggle).map(|(_, position)| *position).max();
+        let latest = self.ways.iter().zip(&self.last).filter(can_toggle).map(|(_, position)| *position).max();
         Difference::of(latest.into_iter().collect())
     }
+}
+
+/// Where keys stand in a list, for keys that look random: a table without the keys themselves.
+#[derive(Clone, Debug, Default)]
+struct Positions {
+    /// Positions, or `NONE`, each at the place that its key's upper bits name, or the next that was free.
+    slots: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Positions {
+    fn of(keys: &[u64]) -> Positions {
+        let mut table = Positions { slots: vec![NONE; keys.len() + keys.len() / 2 + 1] };
+        for (position, key) in keys.iter().enumerate() {
+            if let Err(free) = table.find(keys, *key) {
+                table.slots[free] = position as u32;
+            }
+        }
+        table
+    }
+
+    /// The slot that is free for a key, if the list does not have it.
+    fn find(&self, keys: &[u64], key: u64) -> std::result::Result<u32, usize> {
+        let slots = self.slots.len();
+        let mut at = (u128::from(key) * slots as u128 >> 64) as usize;
+        loop {
+            match self.slots[at] {
+                NONE => return Err(at),
+                position if keys[position as usize] == key => return Ok(position),
+                _ => at = if at + 1 == slots { 0 } else { at + 1 },
+            }
+        }
+    }
+
+    /// The first position of a key.
+    #[inline]
+    fn get(&self, keys: &[u64], key: u64) -> Option<u32> {
+        if self.slots.is_empty() { None } else { self.find(keys, key).ok() }
+    }
+}
+
+/// Numbers as ones that look random, each another one.
+fn spread(chain: u32) -> u64 {
+    u64::from(chain).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// Another run, event by event.
@@ -156,8 +237,8 @@ pub struct Comparing<'f> {
 impl Comparing<'_> {
     #[inline]
     fn see(&mut self, key: u64, step: u64, to: u32) {
-        if let Some(&position) = self.failing.by_key.get(&key)
-            && self.failing.events[position as usize].to != to
+        if let Some(position) = self.failing.positions.get(&self.failing.keys, key)
+            && self.failing.ways[self.failing.events[position as usize].1 as usize].1 != to
         {
             self.toggled.push(Partner { position, step, to });
         }
@@ -181,10 +262,21 @@ pub fn signature(process: &LoadedProcess, stream: u32, last: u64) -> Result<(Sig
     Ok((ways.signature, ways.coverage))
 }
 
-#[derive(Default)]
 struct Ways {
     signature: Signature,
     coverage: Coverage,
+    /// Edges that were seen before, most of those of a loop: module, function, instruction, block.
+    recent: Box<[(u32, u32, u32, u32)]>,
+}
+
+/// A power of two.
+const RECENT: usize = 1 << 12;
+
+impl Default for Ways {
+    fn default() -> Ways {
+        let recent = vec![(u32::MAX, 0, 0, 0); RECENT].into();
+        Ways { signature: Signature::default(), coverage: Coverage::default(), recent }
+    }
 }
 
 impl Observer for Ways {
@@ -194,6 +286,13 @@ impl Observer for Ways {
 
     fn edge(&mut self, view: &View<'_>, _: u32, to: u32) {
         let (module, function) = (view.code.module, view.code.function);
+        let edge = (module, function, view.index, to);
+        let mixed = spread(function ^ module.rotate_left(24)) ^ spread(view.index.rotate_left(8) ^ to);
+        let recent = &mut self.recent[(mixed >> 32) as usize % RECENT];
+        if *recent == edge {
+            return;
+        }
+        *recent = edge;
         self.coverage.insert(Part::Block(module, function, to));
         if matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. }) {
             self.coverage.insert(Part::Way(module, function, view.index, to));

@@ -13,12 +13,9 @@
 //!
 //! No consequence is reported for a branch with two reasons.
 
-use crate::Result;
+use crate::dataflow::Aligned;
 use crate::failure::Failure;
-use explain::moments::value;
 use program::inst::Inst;
-use replay::observer::View;
-use replay::process::LoadedProcess;
 use slice::NodeId;
 use std::collections::{HashMap, HashSet};
 
@@ -45,26 +42,23 @@ impl Reason {
 
 /// For branches that went another way, by their steps in the failing run, the step of the earlier one
 /// that they follow from, if there is one.
-///
-/// # Errors
-/// If a run does not replay.
+#[must_use]
 pub fn consequences(
     failure: &Failure<'_>,
     stream: u32,
-    passing: (&LoadedProcess, u32),
+    aligned: &Aligned,
     toggled: &HashSet<u64>,
-) -> Result<HashMap<u64, u64>> {
+) -> HashMap<u64, u64> {
     let nodes = &failure.traced.slice.nodes;
-    let same = same_values(failure, stream, passing)?;
     let mut order: Vec<NodeId> =
         (0..nodes.len() as NodeId).filter(|n| nodes[*n as usize].at.stream == stream).collect();
     order.sort_unstable_by_key(|node| nodes[*node as usize].at.step);
     let needs = |node: NodeId| failure.traced.needs.of(node).iter().map(|(needed, _)| *needed).collect();
     let is_toggled = |node: NodeId| toggled.contains(&nodes[node as usize].at.step);
     let is_call = |node: NodeId| matches!(failure.traced.inst(nodes[node as usize].site), Inst::Call(_));
-    let followed = label(nodes.len(), &order, &needs, &is_toggled, &is_call, &same);
+    let followed = label(nodes.len(), &order, &needs, &is_toggled, &is_call, &|node| aligned.is_same(node));
     let step = |node: NodeId| nodes[node as usize].at.step;
-    Ok(followed.into_iter().map(|(branch, from)| (step(branch), step(from))).collect())
+    followed.into_iter().map(|(branch, from)| (step(branch), step(from))).collect()
 }
 
 /// The branches that follow from others. `order`: nodes in execution order; `same`: for nodes with a partner,
@@ -75,7 +69,7 @@ fn label(
     needs: &dyn Fn(NodeId) -> Vec<NodeId>,
     is_toggled: &dyn Fn(NodeId) -> bool,
     is_call: &dyn Fn(NodeId) -> bool,
-    same: &HashMap<NodeId, bool>,
+    same: &dyn Fn(NodeId) -> Option<bool>,
 ) -> Vec<(NodeId, NodeId)> {
     // Nodes of other threads are not compared.
     let mut reasons = vec![Reason::Other; nodes];
@@ -83,7 +77,7 @@ fn label(
     for &node in order {
         let made_of =
             || needs(node).into_iter().fold(Reason::Same, |all, needed| all.and(reasons[needed as usize]));
-        let reason = match (is_toggled(node), same.get(&node)) {
+        let reason = match (is_toggled(node), same(node)) {
             (true, _) => match made_of() {
                 Reason::Branch(earlier) => {
                     followed.push((node, earlier));
@@ -107,40 +101,6 @@ fn label(
     followed
 }
 
-/// Nodes of the slice that the passing run executes at the same moment and that have a value there, with
-/// whether it is the same.
-fn same_values(
-    failure: &Failure<'_>,
-    stream: u32,
-    (passing, passing_stream): (&LoadedProcess, u32),
-) -> Result<HashMap<NodeId, bool>> {
-    let mut wanted: HashMap<u64, NodeId> = HashMap::new();
-    let mut sites = HashSet::new();
-    for (node, at) in failure.traced.slice.nodes.iter().enumerate() {
-        // Of a call only the arguments are known.
-        if at.at.stream == stream && !matches!(failure.traced.inst(at.site), Inst::Call(_)) {
-            wanted.insert(at.at.step, node as NodeId);
-            sites.insert((at.site.module, at.site.function, at.site.index));
-        }
-    }
-    let mut values: HashMap<u128, (NodeId, u64)> = HashMap::new();
-    let is_wanted = |view: &View<'_>| wanted.contains_key(&view.count);
-    let last = wanted.keys().max().copied().unwrap_or_default();
-    symbolic::steps(failure.traced.process, stream, last, &is_wanted, &mut |sum, view| {
-        if let (Some(node), Some(value)) = (wanted.get(&view.count), value(view)) {
-            values.insert(sum, (*node, value));
-        }
-    })?;
-    let mut same = HashMap::new();
-    let is_site = |view: &View<'_>| sites.contains(&(view.code.module, view.code.function, view.index));
-    symbolic::steps(passing, passing_stream, u64::MAX, &is_site, &mut |sum, view| {
-        if let (Some((node, ours)), Some(theirs)) = (values.get(&sum), value(view)) {
-            same.insert(*node, *ours == theirs);
-        }
-    })?;
-    Ok(same)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,7 +117,7 @@ mod tests {
             &needs_of,
             &|node| toggled.contains(&node),
             &|node| node == CALL,
-            &same.iter().copied().collect(),
+            &|node| same.iter().find(|(of, _)| *of == node).map(|(_, same)| *same),
         )
     }
 

@@ -1,16 +1,20 @@
 //! Values that differ at aligned steps.
 //!
 //! Where the nearest passing run takes the same way, no branch tells the runs apart. What does is
-//! a value: executed instructions of the failure's dynamic slice are looked up in the passing run
+//! a value: executed instructions of the failure's slice are looked up in the passing run
 //! by execution index, and what they computed is compared. Addresses are never compared.
+//! One replay of each run, of which only the slice's instructions are kept.
 
 use crate::Result;
 use crate::failure::Failure;
 use explain::moments::value;
+use program::inst::Inst;
 use replay::observer::View;
 use replay::process::LoadedProcess;
-use slice::NodeId;
-use std::collections::{HashMap, HashSet};
+use slice::executions::marks;
+use slice::{NodeId, Site};
+use std::cell::Cell;
+use std::collections::HashMap;
 
 /// A node of the failure's slice whose value differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,44 +24,79 @@ pub struct Differs {
     pub passing_step: u64,
 }
 
-/// The nodes of the dynamic slice in a stream whose values differ in the passing run, in the order
-/// of time.
-///
-/// # Errors
-/// If a run does not replay.
-pub fn differing(
-    failure: &Failure<'_>,
-    stream: u32,
-    passing: &LoadedProcess,
-    passing_stream: u32,
-) -> Result<Vec<Differs>> {
-    let slice = &failure.traced.slice;
-    let mut wanted: HashMap<u64, NodeId> = HashMap::new();
-    let mut sites = HashSet::new();
-    for (node, at) in slice.nodes.iter().enumerate().map(|(n, node)| (n as NodeId, node)) {
-        if at.at.stream == stream && failure.is_dynamic(node) {
-            wanted.insert(at.at.step, node);
-            sites.insert((at.site.module, at.site.function, at.site.index));
+/// Nodes of the slice that have a value and that a passing run executes at the same moment: its step, and whether
+/// the value is the same.
+#[derive(Clone, Debug, Default)]
+pub struct Aligned(HashMap<NodeId, (u64, bool)>);
+
+impl Aligned {
+    /// Of the nodes of a stream.
+    ///
+    /// # Errors
+    /// If a run does not replay.
+    pub fn new(
+        failure: &Failure<'_>,
+        stream: u32,
+        passing: &LoadedProcess,
+        passing_stream: u32,
+    ) -> Result<Aligned> {
+        let mut wanted: Vec<(u64, NodeId)> = Vec::new();
+        let mut sites: Vec<Site> = Vec::new();
+        for (node, at) in failure.traced.slice.nodes.iter().enumerate() {
+            // Of a call only the arguments are known.
+            if at.at.stream == stream && !matches!(failure.traced.inst(at.site), Inst::Call(_)) {
+                wanted.push((at.at.step, node as NodeId));
+                sites.push(at.site);
+            }
         }
+        wanted.sort_unstable();
+        let Some(last) = wanted.last().map(|(step, _)| *step) else { return Ok(Aligned::default()) };
+        let marks = marks(&failure.traced.process.image, &sites);
+        let next = Cell::new(0);
+        let is_wanted = |view: &View<'_>| {
+            while wanted.get(next.get()).is_some_and(|(step, _)| *step < view.count) {
+                next.set(next.get() + 1);
+            }
+            wanted.get(next.get()).is_some_and(|(step, _)| *step == view.count)
+        };
+        let mut values: HashMap<u128, (NodeId, u64)> = HashMap::new();
+        symbolic::steps(failure.traced.process, stream, last, &is_wanted, &mut |sum, view| {
+            if let (Some((_, node)), Some(value)) = (wanted.get(next.get()), value(view)) {
+                values.insert(sum, (*node, value));
+            }
+        })?;
+        let is_site = |view: &View<'_>| {
+            let functions = marks.get(view.code.module as usize);
+            let code = functions.and_then(|functions| functions.get(view.code.function as usize));
+            code.and_then(|code| code.as_ref()?.get(view.index as usize)).is_some_and(|marked| *marked)
+        };
+        let mut aligned = HashMap::new();
+        symbolic::steps(passing, passing_stream, u64::MAX, &is_site, &mut |sum, view| {
+            if let (Some((node, ours)), Some(theirs)) = (values.get(&sum), value(view)) {
+                aligned.entry(*node).or_insert((view.count, *ours == theirs));
+            }
+        })?;
+        Ok(Aligned(aligned))
     }
-    let mut values: HashMap<u128, (NodeId, u64, u64)> = HashMap::new();
-    let is_wanted = |view: &View<'_>| wanted.contains_key(&view.count);
-    let last = wanted.keys().max().copied().unwrap_or_default();
-    symbolic::steps(failure.traced.process, stream, last, &is_wanted, &mut |sum, view| {
-        if let (Some(node), Some(value)) = (wanted.get(&view.count), value(view)) {
-            values.insert(sum, (*node, view.count, value));
-        }
-    })?;
-    let mut found = Vec::new();
-    let is_site = |view: &View<'_>| sites.contains(&(view.code.module, view.code.function, view.index));
-    symbolic::steps(passing, passing_stream, u64::MAX, &is_site, &mut |sum, view| {
-        if let Some((node, step, ours)) = values.get(&sum)
-            && value(view).is_some_and(|theirs| theirs != *ours)
-        {
-            found.push(Differs { node: *node, step: *step, passing_step: view.count });
-        }
-    })?;
-    found.sort_unstable_by_key(|differs| differs.step);
-    found.dedup_by_key(|differs| differs.step);
-    Ok(found)
+
+    /// Whether a node has the same value in the passing run; none if it has no partner there.
+    #[must_use]
+    pub fn is_same(&self, node: NodeId) -> Option<bool> {
+        self.0.get(&node).map(|(_, same)| *same)
+    }
+
+    /// The nodes of the dynamic slice whose values differ in the passing run, in the order of time.
+    #[must_use]
+    pub fn differing(&self, failure: &Failure<'_>) -> Vec<Differs> {
+        let differs = self.0.iter().filter(|(node, (_, same))| !same && failure.is_dynamic(**node));
+        let mut found: Vec<Differs> = differs
+            .map(|(&node, &(passing_step, _))| Differs {
+                node,
+                step: failure.traced.slice.nodes[node as usize].at.step,
+                passing_step,
+            })
+            .collect();
+        found.sort_unstable_by_key(|differs| differs.step);
+        found
+    }
 }

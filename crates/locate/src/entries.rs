@@ -3,11 +3,10 @@
 //! Branches come first: those in the dynamic slice of the failure, then those that are only in the relevant
 //! one, then the others; ties are ordered by their distance in time from the failure.
 
-use crate::Result;
 use crate::answer::{BranchEntry, InitialValue, SuspectLine, ValueEntry};
 use crate::branches::{BranchSite, Branches};
 use crate::consequences::consequences;
-use crate::dataflow::{Differs, differing};
+use crate::dataflow::{Aligned, Differs};
 use crate::failure::{Depends, Failure};
 use crate::pool::Passing;
 use explain::answer::{Place, ValuePair};
@@ -22,20 +21,19 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_VALUES: usize = 8;
 
 /// The branches of the failing run that went another way, one entry for each place.
-///
-/// # Errors
-/// If a run does not replay.
+#[must_use]
 pub fn branches(
     failure: &Failure<'_>,
     stream: u32,
     failing: &Branches,
     passing: &Passing,
-) -> Result<Vec<BranchEntry>> {
+    aligned: &Aligned,
+) -> Vec<BranchEntry> {
     let mut by_site: BTreeMap<BranchSite, Vec<usize>> = BTreeMap::new();
     for (n, partner) in passing.partners.iter().enumerate() {
-        by_site.entry(failing.events()[partner.position as usize].site).or_default().push(n);
+        by_site.entry(failing.event(partner.position).site).or_default().push(n);
     }
-    let event = |position: u32| failing.events()[position as usize];
+    let event = |position: u32| failing.event(position);
     let toggled: BTreeMap<u64, BranchSite> = passing
         .partners
         .iter()
@@ -43,7 +41,7 @@ pub fn branches(
         .map(|event| (event.step, event.site))
         .collect();
     let steps = toggled.keys().copied().collect();
-    let followed = consequences(failure, stream, (&passing.process, passing.stream), &steps)?;
+    let followed = consequences(failure, stream, aligned, &steps);
     let slicer = Slicer::new(&passing.process, SlicerOptions::default());
     let mut ranked = Vec::new();
     for (site, instances) in by_site {
@@ -92,7 +90,7 @@ pub fn branches(
         ranked.push(((depends, std::cmp::Reverse(partner.position)), entry));
     }
     ranked.sort_by_key(|(rank, _)| *rank);
-    Ok(by_line(ranked.into_iter().map(|(_, entry)| entry)))
+    by_line(ranked.into_iter().map(|(_, entry)| entry))
 }
 
 /// The parts of `a && b` are separate branches; they become one entry per line.
@@ -176,15 +174,12 @@ fn informative(mut values: Vec<ValuePair>) -> Vec<ValuePair> {
 
 /// The first assignments of the failure's slice whose values differ in a passing run, one for each
 /// line. What was read from outside is input and no assignment: it differs anyway.
-///
-/// # Errors
-/// If a run does not replay.
-pub fn values(failure: &Failure<'_>, stream: u32, passing: &Passing) -> Result<Vec<ValueEntry>> {
-    let found = differing(failure, stream, &passing.process, passing.stream)?;
+#[must_use]
+pub fn values(failure: &Failure<'_>, stream: u32, passing: &Passing, aligned: &Aligned) -> Vec<ValueEntry> {
     let slicer = Slicer::new(&passing.process, SlicerOptions::default());
     let mut seen = BTreeSet::new();
     let mut entries = Vec::new();
-    for Differs { node, step, passing_step } in found {
+    for Differs { node, step, passing_step } in aligned.differing(failure) {
         if !assigns(failure, node) || !seen.insert(failure.traced.line(node)) {
             continue;
         }
@@ -218,7 +213,7 @@ pub fn values(failure: &Failure<'_>, stream: u32, passing: &Passing) -> Result<V
             break;
         }
     }
-    Ok(entries)
+    entries
 }
 
 /// Whether a node computes a value: not a call, a plain load or a decision.

@@ -11,6 +11,7 @@
 use crate::answer::{Effort, Located, Pool, Ran, SCHEMA, SliceSize};
 use crate::branches::{Branches, signature};
 use crate::coverage;
+use crate::dataflow::Aligned;
 use crate::entries;
 use crate::failure::Failure;
 use crate::memory::{self, Memory};
@@ -256,16 +257,15 @@ fn tell(
     if let Some(nearest) = outcome.best() {
         located.same_control_flow = nearest.difference.positions().is_empty();
         located.passing = tests.get(nearest.number).map(|test| ran(test, &nearest.recorded, true));
-        let passing = Passing::open(nearest, reference)?;
-        located.branches = entries::branches(failure, reference.stream, reference.branches, &passing)?;
-    }
-    // A run that takes the same way has a partner for every value.
-    if let Some(same) = outcome.same_flow.as_ref().or(outcome.nearest.as_ref()) {
-        if Some(same.number) != outcome.best().map(|best| best.number) {
+        let stream = reference.stream;
+        let mut passing = Passing::open(nearest, reference)?;
+        let mut aligned = Aligned::new(failure, stream, &passing.process, passing.stream)?;
+        located.branches = entries::branches(failure, stream, reference.branches, &passing, &aligned);
+        // A run that takes the same way has a partner for every value.
+        if let Some(same) = outcome.same_flow.as_ref().filter(|same| same.number != nearest.number) {
             located.values_from = tests.get(same.number).map(|test| ran(test, &same.recorded, true));
         }
-        let passing = Passing::open(same, reference)?;
-        located.values = entries::values(failure, reference.stream, &passing)?;
+        located.values = entries::values(failure, stream, &passing, &aligned);
     }
     located.initial = entries::initial(failure);
     located.lines =
@@ -286,6 +286,8 @@ fn blame(request: &Request, suite: &Suite, located: &mut Located) {
         entry.commit = commit(&entry.place);
     }
     for entry in &mut located.values {
+            passing = Passing::open(same, reference)?;
+            aligned = Aligned::new(failure, stream, &passing.process, passing.stream)?;
         entry.commit = commit(&entry.place);
     }
     for entry in &mut located.initial {
@@ -309,7 +311,8 @@ fn pool_of(outcome: &Outcome, kind: &str) -> Pool {
 fn identity(request: &Request, suite: &Suite, branches: &Branches) -> u64 {
     let mut hasher = DefaultHasher::new();
     memory::content(&suite.work().sources("located")).hash(&mut hasher);
-    (&request.build, &request.test, branches.events()).hash(&mut hasher);
+    (&request.build, &request.test).hash(&mut hasher);
+    branches.events().for_each(|event| event.hash(&mut hasher));
     hasher.finish()
 }
 

@@ -28,7 +28,7 @@ fn difference(program: &Program<'_>, failing: &[u32], other: &[u32]) -> (Differe
     let mut chains = Chains::default();
     let branches = Branches::of_events(&program.run(failing), &mut chains);
     let difference = branches.compare_events(&program.run(other), &mut chains);
-    let events = difference.positions().iter().map(|at| branches.events()[*at as usize]);
+    let events = difference.positions().iter().map(|at| branches.event(*at));
     let events = events.map(|event| (event.site.2, event.step + 1)).collect();
     (difference, events)
 }
