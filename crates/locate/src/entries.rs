@@ -11,12 +11,15 @@ use crate::failure::{Depends, Failure};
 use crate::pool::Passing;
 use explain::answer::{Place, ValuePair};
 use explain::condition::{Condition, has_one_test, negated};
-use program::inst::Inst;
-use replay::vars::POINTER;
+use program::inst::{Inst, Operand};
+use program::model::SymbolKind;
+use replay::vars::{Limits, POINTER};
 use slice::snapshot::line::{Decision, LineSnapshot};
 use slice::{Leaf, NodeId, Occurrence, Origin, Slicer, SlicerOptions};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Values are for reading in passing.
+const LIMITS: Limits = Limits { depth: 1, elements: 8, string: 60, addresses: false };
 /// Values that are shown; the first that differ say most.
 const MAX_VALUES: usize = 8;
 
@@ -250,19 +253,32 @@ pub fn initial(failure: &Failure<'_>) -> Vec<InitialValue> {
         if literal || variable.line == 0 || place.file.starts_with('/') || !seen.insert(variable.clone()) {
             continue;
         }
-        let node = &slice.nodes[leaf.needed_by as usize];
-        let seen = failure.slicer.line_snapshot(node.at, &variable.name, "");
-        let value = seen.and_then(|seen| seen.variables.into_iter().find(|(name, _)| *name == variable.name));
         found.push(InitialValue {
             name: variable.name.clone(),
             used: failure.place_of(leaf.needed_by),
-            // Of an aggregate only what was read is known.
-            value: value.map(|(_, value)| value).filter(|value| !value.starts_with('{')),
+            value: loaded(failure, leaf.needed_by),
             place,
             commit: None,
         });
     }
     found
+}
+
+/// What an instruction loaded, if that was a whole global variable. The values of its line are those after it, when
+/// it may have assigned another one.
+fn loaded(failure: &Failure<'_>, node: NodeId) -> Option<String> {
+    let node = &failure.traced.slice.nodes[node as usize];
+    let Inst::Load { addr: Operand::Symbol { symbol, offset: 0 }, ty, .. } = failure.traced.inst(node.site)
+    else {
+        return None;
+    };
+    let known = failure.traced.process.image.module(node.site.module).symbols.get(*symbol as usize)?;
+    let is_whole = match known.kind {
+        SymbolKind::Data { size, .. } | SymbolKind::ThreadLocal { size, .. } => size == u64::from(ty.bytes()),
+        _ => false,
+    };
+    let seen = if is_whole { failure.slicer.values(&[node.at], LIMITS).ok()?.pop()? } else { return None };
+    seen.result.map(|result| result.value).filter(|value| value != POINTER)
 }
 
 /// All lines, the most suspicious first, each once.

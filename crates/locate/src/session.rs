@@ -153,6 +153,7 @@ fn by_recordings(
     let recorded =
         recording.processes.get(index).ok_or_else(|| Error::Recording("it is empty".to_owned()))?;
     let mut process = LoadedProcess::load(&recording, recorded, &Options::default())?;
+    located.notes.extend(other_processes(&recording, recorded));
     observed.prepare(&mut process);
     news(&News::Slicing);
     if let Some((summary, criterion)) = failed_tap(&request.test, &failing, &process)? {
@@ -257,6 +258,17 @@ fn tell(
     if let Some(nearest) = outcome.best() {
         located.same_control_flow = nearest.difference.positions().is_empty();
         located.passing = tests.get(nearest.number).map(|test| ran(test, &nearest.recorded, true));
+/// Says so if the test ran other processes too: what they sent or gave is input here.
+fn other_processes(recording: &Recording, failing: &recording::Process) -> Option<String> {
+    let others = recording.processes.len().checked_sub(1).filter(|others| *others > 0)?;
+    let processes = if others == 1 { "process" } else { "processes" };
+    let command = failing.info.arguments.join(" ");
+    Some(format!(
+        "The lines are of one process, `{command}`, in which the failure shows; the test ran {others} more \
+         recorded {processes}, and what came from there is not followed."
+    ))
+}
+
         let stream = reference.stream;
         let mut passing = Passing::open(nearest, reference)?;
         let mut aligned = Aligned::new(failure, stream, &passing.process, passing.stream)?;
