@@ -46,8 +46,11 @@ pub struct Failure<'p> {
     pub ways: Ways,
     dynamic: HashSet<Occurrence>,
     by_moment: HashMap<Occurrence, NodeId>,
-    pub dynamic_lines: usize,
+    /// Lines of the dynamic slice: file and number.
+    pub dynamic_lines: BTreeSet<(String, u32)>,
     pub relevant_lines: usize,
+    /// Instructions of the longest stream.
+    pub steps: u64,
     sources: SourceLines,
     pub notes: Vec<String>,
 }
@@ -73,7 +76,7 @@ impl<'p> Failure<'p> {
             steps = steps.max(slicer.steps(stream)?);
         }
         let relevance = Relevance { libraries: false, ..Relevance::default() };
-        let dynamic_lines = slicer.lines(&dynamic).len();
+        let dynamic_lines = slicer.lines(&dynamic);
         let slice = if steps > MOST_STEPS {
             notes.push(format!(
                 "What could have gone another way was not followed: the run has {steps} instructions, more \
@@ -93,6 +96,8 @@ impl<'p> Failure<'p> {
         let by_moment = slice.nodes.iter().enumerate().map(|(n, node)| (node.at, n as NodeId)).collect();
         let traced = Traced::new(Side::Bad, process, tree, slice, free);
         let ways = traced.ways();
+        let dynamic_lines =
+            dynamic_lines.into_iter().map(|(file, line)| (traced.relative(&file), line)).collect();
         Ok(Failure {
             slicer,
             traced,
@@ -101,6 +106,7 @@ impl<'p> Failure<'p> {
             by_moment,
             dynamic_lines,
             relevant_lines,
+            steps,
             sources: SourceLines::new(tree),
             notes,
         })

@@ -12,6 +12,7 @@
 //! * [`dataflow`]: values that differ at aligned steps, for runs that take the same path;
 //! * [`consequences`]: branches that only follow from an earlier one;
 //! * [`entries`], [`suspicion`]: the report's entries, ranked, and what the whole pool says of lines;
+//!   `right_output`: what the failing run's own right output says of them;
 //! * [`coverage`]: lines by coverage only, where nothing can be recorded;
 //! * [`dependences`]: the program dependence graph by lines, which reports are scored with;
 //! * [`inputs`], [`perturb`], [`reduce`]: tests with another input, where there is no suite; [`toggles`],
@@ -29,7 +30,7 @@
 //! Localization*, and Wang, *Post-mortem dynamic analysis for software debugging*, chapter 6:
 //! events are aligned by their chains of control dependence, differences are compared from the
 //! failure back and without weights. Added here: the order of the report by dynamic and relevant
-//! slices of the failure, and values where branches say nothing.
+//! slices of the failure and of right output, and values where branches say nothing.
 //!
 //! # Example
 //! ```
@@ -67,6 +68,7 @@ pub mod perturb;
 pub mod pool;
 mod prepare;
 pub mod reduce;
+mod right_output;
 mod search;
 pub mod session;
 pub mod suites;

@@ -91,6 +91,9 @@ pub struct Means<'m> {
     pub jobs: usize,
     /// Results of the pool's runs from an earlier call.
     pub memory: Option<&'m Memory>,
+    /// Runs that fail in another way than this say nothing of the fault: inputs that were made may be wrong
+    /// in ways of their own.
+    pub same_end: Option<Status>,
     /// Recordings that are not needed any more are kept for the user.
     pub keep: bool,
     pub stop: &'m AtomicBool,
@@ -196,6 +199,9 @@ fn examine(
             return means.put(number, &Known::new(verdict, Coverage::default(), None));
         }
     };
+    if !passed && means.same_end.is_some_and(|end| end != recorded.run.status) {
+        return means.discard(&recorded);
+    }
     let compared = held_against(&recorded.directory, number, passed, reference, shared);
     let mut shared = locked();
     match compared {

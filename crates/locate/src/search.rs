@@ -57,8 +57,8 @@ impl Case<'_> {
         }
         let Some(mut inputs) = self.inputs(own_end, notes)? else { return Ok(given) };
         let tests = perturbed(&mut inputs, request.perturbations)?;
-        let half = Means { until: Instant::now() + request.budget / 2, memory: None, ..*means };
-        let means = &Means { memory: None, ..*means };
+        let means = &Means { memory: None, same_end: Some(self.status), ..*means };
+        let half = Means { until: Instant::now() + request.budget / 2, ..*means };
         let outcome = pool::choose(&tests, "perturbed", self.reference, &half, &progress)?;
         if outcome.best().is_some() || means.is_stopped() {
             return Ok(Found { kind: "perturbed", tests, outcome });

@@ -18,6 +18,7 @@ use crate::memory::{self, Memory};
 use crate::observation::{against_expected, failed_tap, last_output_or_end, observed, with_byte_before};
 use crate::pool::{Means, Outcome, Passing, Reference};
 use crate::prepare::{build_as, failing_always, flaky_nearest, run_of, with_suite};
+use crate::right_output;
 use crate::search::Case;
 use crate::suspicion;
 use crate::test::{Test, Verdict};
@@ -152,8 +153,8 @@ fn by_recordings(
     let index = observed.process.min(recording.processes.len().saturating_sub(1));
     let recorded =
         recording.processes.get(index).ok_or_else(|| Error::Recording("it is empty".to_owned()))?;
-    let mut process = LoadedProcess::load(&recording, recorded, &Options::default())?;
     located.notes.extend(other_processes(&recording, recorded));
+    let mut process = LoadedProcess::load(&recording, recorded, &Options::default())?;
     observed.prepare(&mut process);
     news(&News::Slicing);
     if let Some((summary, criterion)) = failed_tap(&request.test, &failing, &process)? {
@@ -172,7 +173,7 @@ fn by_recordings(
     let mut failure = Failure::new(&process, &criteria, suite.tree(), free)?;
     located.notes.append(&mut failure.notes);
     located.slice =
-        SliceSize { dynamic: failure.dynamic_lines as u32, relevant: failure.relevant_lines as u32 };
+        SliceSize { dynamic: failure.dynamic_lines.len() as u32, relevant: failure.relevant_lines as u32 };
     let stream = criteria.first().map_or(0, |criterion| criterion.at.stream);
     let mut until = criteria.iter().map(|c| c.at.step).max().unwrap_or(u64::MAX);
     if observed.observation.kind == "assertion"
@@ -201,6 +202,7 @@ fn by_recordings(
         .unwrap_or_else(|| Duration::from_secs_f64(failing.run.seconds * 10.0).max(TrialLimits::LEAST));
     let means = Means {
         memory: Some(&memory),
+        same_end: None,
         keep: request.keep,
         suite: &suite,
         hang,
@@ -234,17 +236,37 @@ fn by_recordings(
     let last = if patience.hung.is_some() { until } else { u64::MAX };
     let (_, coverage) = signature(&process, stream, last)?;
     counts.add(&coverage, false);
-    if counts.says_something() {
+    let pool = counts.weight().map(|weight| {
         let relative = |path: &str| failure.traced.relative(path);
-        let suspicion = counts.lines(&process, &coverage, &relative);
-        entries::add_executed(&mut located.lines, &failure, suspicion.keys());
-        suspicion::join(&mut located.lines, &suspicion);
+        (weight, counts.lines(&process, &coverage, &relative))
+    });
+    if let Some((_, pool)) = &pool {
+        entries::add_executed(&mut located.lines, &failure, pool.keys());
     }
+    let right = match (&request.test.expected, &observed.observation.output) {
+        (Some(expected), Some(output)) if output.sink == "stdout" => {
+            let written = std::fs::read(&failing.run.stdout).unwrap_or_default();
+            right_output::suspicion(&failure, &output.sink, &written, expected)?
+        }
+        _ => suspicion::Suspicion::new(),
+    };
+    suspicion::join(&mut located.lines, pool.as_ref().map(|(weight, pool)| (*weight, pool)), &right);
     entries::fold(&mut located.lines);
     blame(request, &suite, &mut located);
     let (builds, runs) = suite.effort();
     located.effort = Effort { builds, runs, seconds: began.elapsed().as_secs_f64() };
     Ok(located)
+}
+
+/// Says so if the test ran other processes too: what they sent or gave is input here.
+fn other_processes(recording: &Recording, failing: &recording::Process) -> Option<String> {
+    let others = recording.processes.len().checked_sub(1).filter(|others| *others > 0)?;
+    let processes = if others == 1 { "process" } else { "processes" };
+    let command = failing.info.arguments.join(" ");
+    Some(format!(
+        "The lines are of one process, `{command}`, in which the failure shows; the test ran {others} more \
+         recorded {processes}, and what came from there is not followed."
+    ))
 }
 
 /// Fills in what the runs say.
@@ -258,17 +280,6 @@ fn tell(
     if let Some(nearest) = outcome.best() {
         located.same_control_flow = nearest.difference.positions().is_empty();
         located.passing = tests.get(nearest.number).map(|test| ran(test, &nearest.recorded, true));
-/// Says so if the test ran other processes too: what they sent or gave is input here.
-fn other_processes(recording: &Recording, failing: &recording::Process) -> Option<String> {
-    let others = recording.processes.len().checked_sub(1).filter(|others| *others > 0)?;
-    let processes = if others == 1 { "process" } else { "processes" };
-    let command = failing.info.arguments.join(" ");
-    Some(format!(
-        "The lines are of one process, `{command}`, in which the failure shows; the test ran {others} more \
-         recorded {processes}, and what came from there is not followed."
-    ))
-}
-
         let stream = reference.stream;
         let mut passing = Passing::open(nearest, reference)?;
         let mut aligned = Aligned::new(failure, stream, &passing.process, passing.stream)?;
@@ -276,6 +287,8 @@ fn other_processes(recording: &Recording, failing: &recording::Process) -> Optio
         // A run that takes the same way has a partner for every value.
         if let Some(same) = outcome.same_flow.as_ref().filter(|same| same.number != nearest.number) {
             located.values_from = tests.get(same.number).map(|test| ran(test, &same.recorded, true));
+            passing = Passing::open(same, reference)?;
+            aligned = Aligned::new(failure, stream, &passing.process, passing.stream)?;
         }
         located.values = entries::values(failure, stream, &passing, &aligned);
     }
@@ -298,8 +311,6 @@ fn blame(request: &Request, suite: &Suite, located: &mut Located) {
         entry.commit = commit(&entry.place);
     }
     for entry in &mut located.values {
-            passing = Passing::open(same, reference)?;
-            aligned = Aligned::new(failure, stream, &passing.process, passing.stream)?;
         entry.commit = commit(&entry.place);
     }
     for entry in &mut located.initial {

@@ -4,8 +4,9 @@
 //! suspicious (Ochiai's coefficient, after Abreu, Zoeteweij and van Gemund, *On the Accuracy of
 //! Spectrum-based Fault Localization*). Blocks are counted in the replay that a run gets anyway, and so
 //! are the ways that branches went: a wrong condition is executed by passing runs too, but not with the
-//! same result. The order that this gives and that of the report are joined by the sum of reciprocal
-//! ranks, so that a line which is near the top of either is near the top of both together.
+//! same result. The order that this gives, that of right outputs ([`crate::right_output`]) and that of the report
+//! are joined by the sum of reciprocal
+//! ranks, so that a line which is near the top of any is near the top of all together.
 
 use crate::answer::SuspectLine;
 use replay::process::LoadedProcess;
@@ -28,8 +29,15 @@ pub type Coverage = BTreeSet<Part>;
 const LEAST_RUNS: u32 = 10;
 /// Damping of the first ranks: the larger, the less they weigh.
 const FLATTEN: f64 = 6.0;
-/// How much more the pool's order weighs than that of the report, which is from one pair of runs.
+/// How much more the order of a large pool weighs than that of the report, which is from one pair of runs; that of so
+/// many runs weighs half of it.
 const POOL: f64 = 3.0;
+const HALF: f64 = 30.0;
+/// The same for right outputs of the failing run, where there is no pool; half of it beside one that weighs 2.
+const RIGHT: f64 = 3.0;
+
+/// By line, a coefficient; lines that are not there have none.
+pub type Suspicion = BTreeMap<(String, u32), f64>;
 
 /// How often runs of the pool and the failing run executed each part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,8 +77,8 @@ impl Counts {
         process: &LoadedProcess,
         failing: &Coverage,
         relative: &dyn Fn(&str) -> String,
-    ) -> BTreeMap<(String, u32), f64> {
-        let mut lines: BTreeMap<(String, u32), f64> = BTreeMap::new();
+    ) -> Suspicion {
+        let mut lines = Suspicion::new();
         for &part in failing {
             let suspicion = self.ochiai(part);
             let (Part::Block(module, function, _) | Part::Way(module, function, ..)) = part;
@@ -92,10 +100,12 @@ impl Counts {
         lines
     }
 
-    /// Whether there are enough runs of both kinds to say something.
+    /// How much the order of these runs weighs; none if there are not enough of both kinds to say something.
     #[must_use]
-    pub fn says_something(&self) -> bool {
-        self.failed > 0 && self.passed > 0 && self.failed + self.passed >= LEAST_RUNS
+    pub fn weight(&self) -> Option<f64> {
+        let runs = self.failed + self.passed;
+        let is_enough = self.failed > 0 && self.passed > 0 && runs >= LEAST_RUNS;
+        is_enough.then(|| POOL * f64::from(runs) / (f64::from(runs) + HALF))
     }
 }
 
@@ -107,30 +117,39 @@ pub fn ochiai(failed: u32, passed: u32, all_failed: u32) -> f64 {
     if all == 0.0 { 0.0 } else { f64::from(failed) / all.sqrt() }
 }
 
-/// Joins the order of the report with that of suspicion.
-pub fn join(lines: &mut [SuspectLine], suspicion: &BTreeMap<(String, u32), f64>) {
-    let of = |line: &SuspectLine| {
-        suspicion.get(&(line.place.file.clone(), line.place.line)).copied().unwrap_or_default()
-    };
-    let all: Vec<f64> = lines.iter().map(of).collect();
-    // Behind all that are more suspicious, in the middle of those that are equally so.
-    let rank = |own: f64| {
-        let above = all.iter().filter(|other| **other > own).count() as f64;
-        let same = all.iter().filter(|other| **other == own).count() as f64;
-        above + (same - 1.0) / 2.0
-    };
-    for (line, suspicion) in lines.iter_mut().zip(&all) {
-        line.suspicion = Some(*suspicion);
+/// Joins the order of the report with that of what the pool says, by its weight, and that of right outputs, if
+/// there are any.
+pub fn join(lines: &mut [SuspectLine], pool: Option<(f64, &Suspicion)>, right: &Suspicion) {
+    let mut weights: Vec<f64> = (0..lines.len()).map(|n| 1.0 / (FLATTEN + n as f64)).collect();
+    if let Some((weight, pool)) = pool {
+        for line in lines.iter_mut() {
+            line.suspicion = Some(of(line, pool));
+        }
+        weigh(&mut weights, lines, pool, weight);
     }
-    let mut weighed: Vec<(f64, SuspectLine)> = Vec::with_capacity(lines.len());
-    for (n, line) in lines.iter().enumerate() {
-        let weight = 1.0 / (FLATTEN + n as f64) + POOL / (FLATTEN + rank(all[n]));
-        weighed.push((weight, line.clone()));
+    if !right.is_empty() {
+        weigh(&mut weights, lines, right, RIGHT / (1.0 + pool.map_or(0.0, |(weight, _)| weight) / 2.0));
     }
+    let mut weighed: Vec<(f64, SuspectLine)> = weights.into_iter().zip(lines.iter().cloned()).collect();
     // Stable: equals stay in the order of the report.
     weighed.sort_by(|a, b| b.0.total_cmp(&a.0));
     for (place, (_, line)) in lines.iter_mut().zip(weighed) {
         *place = line;
+    }
+}
+
+fn of(line: &SuspectLine, suspicion: &Suspicion) -> f64 {
+    suspicion.get(&(line.place.file.clone(), line.place.line)).copied().unwrap_or_default()
+}
+
+/// Adds the reciprocal rank of each line: behind all that are more suspicious, in the middle of those that
+/// are equally so.
+fn weigh(weights: &mut [f64], lines: &[SuspectLine], suspicion: &Suspicion, weight: f64) {
+    let all: Vec<f64> = lines.iter().map(|line| of(line, suspicion)).collect();
+    for (sum, own) in weights.iter_mut().zip(&all) {
+        let above = all.iter().filter(|other| *other > own).count() as f64;
+        let same = all.iter().filter(|other| *other == own).count() as f64;
+        *sum += weight / (FLATTEN + above + (same - 1.0) / 2.0);
     }
 }
 
@@ -153,7 +172,7 @@ mod tests {
         let block = |number| Part::Block(0, 0, number);
         counts.add(&Coverage::from([block(0), block(1), Part::Way(0, 0, 4, 1)]), false);
         counts.add(&Coverage::from([block(0), block(2), Part::Way(0, 0, 4, 2)]), true);
-        assert!(!counts.says_something());
+        assert_eq!(counts.weight(), None);
         assert!(counts.ochiai(block(1)) > counts.ochiai(block(0)));
         // Both ran the branch, but with different directions.
         assert!(counts.ochiai(Part::Way(0, 0, 4, 1)) > counts.ochiai(block(0)));
@@ -162,19 +181,35 @@ mod tests {
     }
 
     #[test]
-    fn both_orders_count_and_that_of_the_pool_more() {
-        let mut lines = [line(1), line(2), line(3)];
-        let suspicion = [(1, 0.1), (2, 0.9), (3, 0.2)].map(|(n, s)| (("a.c".to_owned(), n), s));
-        join(&mut lines, &suspicion.into());
-        assert_eq!(lines.map(|l| l.place.line), [2, 3, 1]);
+    fn more_runs_weigh_more() {
+        let mut counts = Counts::default();
+        let mut weight = |runs: u32| {
+            (0..runs).for_each(|run| counts.add(&Coverage::new(), run > 0));
+            counts.weight()
+        };
+        let few = weight(10);
+        assert!(few.is_some() && few < weight(100));
+    }
+
+    #[test]
+    fn all_orders_count() {
+        let of = |list: &[(u32, f64)]| list.iter().map(|(n, s)| (("a.c".to_owned(), *n), *s)).collect();
+        let joined = |lines: [u32; 3], pool: Option<(f64, &Suspicion)>, right: &Suspicion| {
+            let mut lines = lines.map(line);
+            join(&mut lines, pool, right);
+            lines.map(|l| l.place.line)
+        };
+        let none = Suspicion::new();
+        // The pool weighs more than the report.
+        let pool: Suspicion = of(&[(1, 0.1), (2, 0.9), (3, 0.2)]);
+        assert_eq!(joined([1, 2, 3], Some((3.0, &pool)), &none), [2, 3, 1]);
         // Equally suspicious: the report's order decides.
-        let mut lines = [line(1), line(2), line(3)];
-        let suspicion = [(1, 0.1), (2, 0.9), (3, 0.9)].map(|(n, s)| (("a.c".to_owned(), n), s));
-        join(&mut lines, &suspicion.into());
-        assert_eq!(lines.map(|l| l.place.line), [2, 3, 1]);
+        let pool: Suspicion = of(&[(1, 0.1), (2, 0.9), (3, 0.9)]);
+        assert_eq!(joined([1, 2, 3], Some((3.0, &pool)), &none), [2, 3, 1]);
+        // What right output needs too is less suspicious.
+        let right: Suspicion = of(&[(1, 0.3), (2, 1.0), (3, 0.3)]);
+        assert_eq!(joined([1, 2, 3], None, &right), [2, 1, 3]);
         // Nothing is known: the report's own order.
-        let mut lines = [line(3), line(1), line(2)];
-        join(&mut lines, &BTreeMap::new());
-        assert_eq!(lines.map(|l| l.place.line), [3, 1, 2]);
+        assert_eq!(joined([3, 1, 2], None, &none), [3, 1, 2]);
     }
 }
