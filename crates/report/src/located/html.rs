@@ -13,9 +13,9 @@ pub fn render(located: &Located) -> String {
     let mut page = page::begun(&headline(located));
     let _ = writeln!(page, "<p>{}</p>", escape(&words::sentence(&located.observation.summary)));
     runs(located, &mut page);
+    lines(located, &mut page);
     branches(located, &mut page);
     values(located, &mut page);
-    lines(located, &mut page);
     if !located.notes.is_empty() {
         page += "<h2>Notes</h2>\n";
         for note in &located.notes {
@@ -50,10 +50,14 @@ fn branches(located: &Located, page: &mut String) {
         let _ = write!(
             page,
             "<section><strong>{}</strong> <code>{}</code>\n<table><tr><th></th><th class=\"bad\">failing run</th>\
-             <th class=\"good\">passing run</th></tr>\n<tr><td>went</td><td class=\"bad\">{}</td><td class=\"good\">{}\
+             <th class=\"good\">passing run</th></tr>\n<tr><td>{}</td><td class=\"bad\">{}</td><td class=\"good\">{}\
              </td></tr>\n",
             escape(&at(&entry.place)),
             escape(&entry.place.text),
+            entry
+                .condition
+                .as_ref()
+                .map_or("went".to_owned(), |part| format!("<code>{}</code>", escape(part))),
             escape(&entry.failing),
             escape(&entry.passing)
         );

@@ -31,6 +31,9 @@ struct Page<'a> {
     out: String,
 }
 
+/// Branches that are shown if none is on a line that is.
+const FEW: usize = 3;
+
 impl Page<'_> {
     fn row(&mut self, row: &Row) {
         row.write(self.style, &mut self.out);
@@ -74,9 +77,14 @@ impl Page<'_> {
     }
 
     fn branches(&mut self, located: &Located) {
-        let shown: Vec<_> = located.branches.iter().filter(|entry| is_shown(located, &entry.place)).collect();
-        if shown.is_empty() {
+        if located.branches.is_empty() {
             return;
+        }
+        let mut shown: Vec<_> =
+            located.branches.iter().filter(|entry| is_shown(located, &entry.place)).collect();
+        if shown.is_empty() {
+            // Other lines are more suspicious; still, these are how the runs differ.
+            shown.extend(located.branches.iter().take(FEW));
         }
         self.heading("Branches that went another way", "the most suspicious first");
         for (n, entry) in shown.iter().enumerate() {
