@@ -1,11 +1,11 @@
 //! Explains the regressions of `regressions/`, each as a test of its own.
 //!
-//! Four kinds of tests. `construction::NAME` does without `relapse`: it proves with plain
+//! Five kinds of tests. `construction::NAME` does without `relapse`: it proves with plain
 //! clang that good passes, that bad fails, and that reverting exactly the changes that
 //! the case calls guilty helps, none of them left out. `explain::NAME` asks `relapse explain`
 //! and holds the answer against the case, and its facts against the recordings (`audit`). `dd::NAME` and `add::NAME` do so for the other
 //! methods, where a case says what they answer; `runs::NAME` compares the recorded runs of
-//! both versions, where it says what that shows.
+//! both versions, where it says what that shows; `located::NAME` asks `relapse locate` about bad alone.
 //!
 //! Cases that say `long` are explained only by `cargo xtask test --long` (`-- --include-ignored` here):
 //! together they take longer than all other tests. What a feature of `explain` rests on has a case
@@ -13,6 +13,7 @@
 
 mod audit;
 mod cases;
+mod located;
 
 use cases::{Answer, Case, Expected, Hunk, Named, Side};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -29,12 +30,15 @@ fn main() {
         let trial =
             Trial::test(format!("{group}::{}", case.name), move || check(&copy).map_err(Failed::from));
         // An explanation builds and runs dozens of programs.
-        let searches = matches!(group, "explain" | "dd" | "add");
+        let searches = matches!(group, "explain" | "dd" | "add" | "located");
         trials.push(trial.with_ignored_flag(case.says.long && searches));
     };
     for case in &cases {
         if case.says.runs.is_some() {
             test("runs", case, compared);
+        }
+        if case.says.located.is_some() {
+            test("located", case, located_alone);
         }
         test("construction", case, right_by_construction);
         test("explain", case, explained);
@@ -135,6 +139,20 @@ fn right_by_construction(case: &Case) -> Result<(), String> {
 /// Whether the case says that its root changes fail only together.
 fn needs_both(case: &Case) -> bool {
     case.says.covers.iter().any(|what| what == "two culprits, both needed")
+}
+
+/// The test of good says what is to be printed, if bad ends as well as good.
+fn located_alone(case: &Case) -> Result<(), String> {
+    let desk = tempfile::tempdir().map_err(|e| e.to_string())?;
+    case.lay_out(desk.path())?;
+    let built = |name: &str| {
+        let tree = desk.path().join(format!("built-{name}"));
+        cases::copy(&desk.path().join(name), &tree).map_err(|e| e.to_string())?;
+        run(case, &tree)?.ok_or_else(|| format!("{name} does not build"))
+    };
+    let (good, bad) = (built("good")?, built("bad")?);
+    let ends_alike = good.code == Some(0) && bad.code == Some(0);
+    located::located(case, ends_alike.then_some(&good.stdout), desk.path())
 }
 
 /// Gives good the test's files of bad.

@@ -54,6 +54,7 @@ pub struct Says {
     pub dd: Option<Expected>,
     pub add: Option<Expected>,
     pub runs: Option<Runs>,
+    pub located: Option<Located>,
     /// What the test prints differs from run to run.
     #[serde(default)]
     pub unstable: bool,
@@ -92,6 +93,24 @@ pub struct Runs {
     pub passing: Option<String>,
     /// A line that is among what only the failing test has.
     pub cause: Option<String>,
+}
+
+/// What `relapse locate` shows of bad, which it knows alone.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Located {
+    /// Text of a line among those that are shown.
+    pub line: String,
+    /// Among so many.
+    #[serde(default = "ten")]
+    pub within: usize,
+    /// Tests that pass with bad, beside `suite` and `runs.passing`.
+    #[serde(default)]
+    pub passing: Vec<String>,
+}
+
+fn ten() -> usize {
+    10
 }
 
 fn make() -> String {
