@@ -206,7 +206,7 @@ impl Positions {
     /// The slot that is free for a key, if the list does not have it.
     fn find(&self, keys: &[u64], key: u64) -> std::result::Result<u32, usize> {
         let slots = self.slots.len();
-        let mut at = (u128::from(key) * slots as u128 >> 64) as usize;
+        let mut at = ((u128::from(key) * slots as u128) >> 64) as usize;
         loop {
             match self.slots[at] {
                 NONE => return Err(at),

@@ -63,7 +63,7 @@ fn right_ranges(written: &[u8], expected: &[u8]) -> Vec<Range<usize>> {
     let mut before = lines(&written[..common]);
     before.reverse();
     let rest = [&written[common..], &expected[common..]];
-    let [ours, theirs] = rest.map(|rest| lines(rest));
+    let [ours, theirs] = rest.map(lines);
     let same = ours.iter().rev().zip(theirs.iter().rev());
     let same = same.take_while(|(a, b)| rest[0][(*a).clone()] == rest[1][(*b).clone()]).count();
     // What is left of the wrong line is no line of its own.
