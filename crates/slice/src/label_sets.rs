@@ -58,7 +58,7 @@ impl LabelSets {
     pub fn one(&mut self, number: u32) -> Labels {
         let mut set = self.add(Node::Leaf(1 << (number % LEAF)));
         for level in 0..self.height {
-            let is_upper = number / LEAF >> level & 1 != 0;
+            let is_upper = (number / LEAF) >> level & 1 != 0;
             set = self.add(if is_upper { Node::Pair(NONE, set) } else { Node::Pair(set, NONE) });
         }
         set
@@ -89,7 +89,9 @@ impl LabelSets {
     pub fn contains(&self, mut set: Labels, number: u32) -> bool {
         for level in (0..self.height).rev() {
             match self.nodes[set as usize] {
-                Node::Pair(lower, upper) => set = if number / LEAF >> level & 1 != 0 { upper } else { lower },
+                Node::Pair(lower, upper) => {
+                    set = if (number / LEAF) >> level & 1 != 0 { upper } else { lower }
+                }
                 Node::Leaf(_) => return false,
             }
         }
