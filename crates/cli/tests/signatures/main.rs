@@ -6,6 +6,9 @@
 //! program gives (soundness). The groups part the inputs as the definition does, by brute force (`oracle`). No run may have conditions that do not begin with those asked for (the
 //! prefix property), and no run may be of a group that was known.
 //!
+//! Two such programs, of which one has some statements changed, are told apart by their groups if some of the 64 inputs
+//! tells them apart.
+//!
 //! The ordinary test run tries some; more are tried by
 //! `cargo nextest run -p relapse --test signatures --run-ignored only`.
 
@@ -16,12 +19,19 @@ mod random;
 
 use alternate::rerun::Recorder;
 use desk::Desk;
+use explore::expose::{Request, Workers, expose};
+use explore::exposed::Verdict;
 use explore::signature::{By, Exploration, Options, Piece, explore};
+use explore::versions::Workshop;
+use locate::test::Test;
 use random::{Program, Random};
 use recording::Recording;
 use solver::Settings;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use symbolic::{Input, Origin, TermContext};
+use trials::{Tools, TrialLimits};
 
 /// Compiles and explores a program from an input.
 fn explored(source: &str, first: [u8; 3], by: By) -> (Exploration, TermContext) {
@@ -124,6 +134,80 @@ fn groups_part_the_inputs_and_say_what_is_printed() {
 #[ignore = "takes many minutes"]
 fn groups_of_many_programs() {
     check_all(1000..4000);
+}
+
+/// Two versions, compared group by group alone: whether some of all inputs tells them apart.
+fn compare(seed: u64) -> bool {
+    let good = Program::random(&mut Random::new(seed));
+    let mut random = Random::new(seed);
+    let mut bad = Program::random(&mut random);
+    for _ in 0..2 {
+        bad.change(random.below(6) as usize);
+    }
+    let desk = Desk::new();
+    for (name, program) in [("good", &good), ("bad", &bad)] {
+        std::fs::create_dir(desk.path().join(name)).expect("a directory");
+        desk.file(&format!("{name}/p.c"), &program.text());
+    }
+    let cc = PathBuf::from(env!("CARGO_BIN_EXE_relapse-cc"));
+    let tools = Tools {
+        relapse: env!("CARGO_BIN_EXE_relapse").into(),
+        cxx: cc.with_file_name("relapse-c++"),
+        identity: "test".to_owned(),
+        cc,
+        symbolizer: None,
+        clang: driver::clang(),
+    };
+    let workshop = Workshop {
+        here: desk.path().to_owned(),
+        build: "$CC -w -g -o p p.c".to_owned(),
+        limits: TrialLimits::default(),
+        tools,
+        compilers: None,
+        work: desk.path().join("work"),
+        keep: false,
+    };
+    let request = Request {
+        good: "good".to_owned(),
+        bad: "bad".to_owned(),
+        workshop,
+        tests: vec![Test::new("printf abc | ./p")],
+        budget: Duration::from_secs(120),
+        solvers: solver::Command::found(),
+        workers: Workers::Signatures,
+        seed: 1,
+        contracts: None,
+    };
+    let found = expose(&request, &Arc::default(), &|_| {}).expect("an answer");
+    let differs =
+        (0..64_u8).map(|n| [n & 3, n >> 2 & 3, n >> 4]).any(|input| good.run(input).0 != bad.run(input).0);
+    let told = || format!("seed {seed}: {:?}\n{}\n{}", found.effort.signatures, good.text(), bad.text());
+    assert_eq!(found.differ(), differs, "{}", told());
+    let of = found.effort.signatures;
+    if found.verdict != Verdict::SamePrograms && !differs {
+        assert!(of.complete && of.pairs > 0 && of.apart + of.alike == of.pairs, "{}", told());
+    }
+    // What is told of an input is what the programs put out.
+    for input in &found.inputs {
+        let bytes: Vec<u8> = input.input.stdin().iter().map(|b| b & 3).chain([3; 3]).take(3).collect();
+        let value = |program: &Program| format!("{}\n", program.run([bytes[0], bytes[1], bytes[2]]).0);
+        assert_eq!((&input.good.stdout, &input.bad.stdout), (&value(&good), &value(&bad)), "{}", told());
+    }
+    differs
+}
+
+#[test]
+fn versions_differ_where_their_groups_do() {
+    let differing = (0..12).filter(|seed| compare(*seed)).count();
+    assert!((1..12).contains(&differing), "{differing} of 12");
+}
+
+#[test]
+#[ignore = "takes many minutes"]
+fn many_versions_differ_where_their_groups_do() {
+    for seed in 100..600 {
+        compare(seed);
+    }
 }
 
 #[test]

@@ -56,6 +56,11 @@ impl Program {
         Program { body, printed: 3 + random.below(4) as usize }
     }
 
+    /// Changes one of its statements, by its number among all.
+    pub fn change(&mut self, mut number: usize) {
+        change_in(&mut self.body, &mut number);
+    }
+
     /// In C.
     pub fn text(&self) -> String {
         let mut text = String::from(
@@ -83,6 +88,26 @@ impl Program {
         run_block(&self.body, &mut values, &mut path);
         (values[self.printed], path)
     }
+}
+
+/// Whether it was one of these.
+fn change_in(block: &mut [Statement], number: &mut usize) -> bool {
+    block.iter_mut().any(|statement| {
+        if *number == 0 {
+            match statement {
+                Statement::Assign(_, value) => *value = Expression::Sum(Atom::Variable(1), Atom::Number(1)),
+                Statement::If { than, .. } => *than += 1,
+                Statement::Repeat(times, _) => *times += 1,
+            }
+            return true;
+        }
+        *number -= 1;
+        match statement {
+            Statement::Assign(..) => false,
+            Statement::If { then, otherwise, .. } => change_in(then, number) || change_in(otherwise, number),
+            Statement::Repeat(_, body) => change_in(body, number),
+        }
+    })
 }
 
 fn atom(random: &mut Random) -> Atom {
