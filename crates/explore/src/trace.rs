@@ -222,10 +222,9 @@ impl Observer for Tracer<'_> {
             if let (Home::Value(operand, ty), Some(variable)) =
                 (home, function.variables.get(*variable as usize))
                 && let Some(value) = plain(view, *operand, *ty)
+                && let Some(index) = self.made_at(view, *operand)
             {
-                if let Some(index) = self.made_at(view, *operand) {
-                    self.happened(&View { index, ..*view }, &variable.name, value);
-                }
+                self.happened(&View { index, ..*view }, &variable.name, value);
             }
         }
         match view.inst() {
