@@ -197,6 +197,8 @@ pub mod process {
     pub const IMAGE: u32 = 8;
     /// u64: also in the header of each of the process's streams
     pub const IDENTITY: u32 = 9;
+    /// number of the resource u32, soft limit u64, hard limit u64
+    pub const LIMIT: u32 = 10;
 }
 
 /// Time and location of an event.

@@ -160,7 +160,7 @@ pub(crate) fn half(rest: &mut &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(take(rest, 4)?.try_into().ok()?))
 }
 
-fn word(rest: &mut &[u8]) -> Option<u64> {
+pub(crate) fn word(rest: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(take(rest, 8)?.try_into().ok()?))
 }
 

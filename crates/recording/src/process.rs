@@ -1,7 +1,7 @@
 //! The description of a process: `process.raw` while it runs, `process.json` once packed.
 
 use crate::event::{VERSION, process};
-use crate::modules::{counted, half, take};
+use crate::modules::{counted, half, take, word};
 use serde::{Deserialize, Serialize};
 
 /// The recorded process from which a process was forked.
@@ -13,7 +13,18 @@ pub struct ForkedFrom {
     pub image: u32,
 }
 
-/// One program image of a recorded process.
+/// A limit of the system on what the process may use, as `setrlimit` takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Number of the resource.
+    pub resource: u32,
+    /// What holds.
+    pub soft: u64,
+    /// How far the process may raise it.
+    pub hard: u64,
+}
+
+/// One recorded process (one program image of it).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessInfo {
     /// Format version.
@@ -44,6 +55,9 @@ pub struct ProcessInfo {
     /// Set if the process was forked from a recorded one.
     #[serde(default)]
     pub forked_from: Option<ForkedFrom>,
+    /// Those at start; none are known of recordings of earlier versions.
+    #[serde(default)]
+    pub limits: Vec<Limit>,
 }
 
 impl ProcessInfo {
@@ -91,6 +105,11 @@ impl ProcessInfo {
             process::FORKED_FROM => {
                 self.forked_from = half(&mut numbers).map(|image| ForkedFrom { pid: first, image });
             }
+            process::LIMIT => {
+                if let (Some(soft), Some(hard)) = (word(&mut numbers), word(&mut numbers)) {
+                    self.limits.push(Limit { resource: first, soft, hard });
+                }
+            }
             _ => {}
         }
     }
@@ -123,6 +142,9 @@ mod tests {
         put(99, b"from a later version");
         put(process::ARGUMENT, b"-x");
         put(process::BUILD_ID, &[0xab, 1]);
+        let limit = [&7u32.to_le_bytes()[..], &40u64.to_le_bytes(), &u64::MAX.to_le_bytes()].concat();
+        put(process::LIMIT, &limit);
+        put(process::LIMIT, &limit[..19]);
         put(process::FORKED_FROM, &[5, 0, 0, 0, 1, 0, 0, 0]);
         let mut info = ProcessInfo::default();
         info.read_raw(&raw).unwrap();
@@ -130,6 +152,7 @@ mod tests {
         assert_eq!(info.arguments, ["prog", "-x"]);
         assert_eq!(info.build_id, "ab01");
         assert_eq!(info.forked_from, Some(ForkedFrom { pid: 5, image: 1 }));
+        assert_eq!(info.limits, [Limit { resource: 7, soft: 40, hard: u64::MAX }]);
         let mut cut = ProcessInfo::default();
         cut.read_raw(&raw[..raw.len() - 1]).unwrap();
         assert_eq!((cut.build_id.as_str(), cut.forked_from), ("ab01", None));

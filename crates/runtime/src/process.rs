@@ -283,6 +283,13 @@ pub fn write_description(forked_from: Option<(u32, u32)>) {
         both[4..].copy_from_slice(&image.to_le_bytes());
         record(tag::FORKED_FROM, &both);
     }
+    for (resource, [soft, hard]) in (0u32..).map_while(|resource| Some((resource, sys::limits(resource)?))) {
+        let mut limit = [0; 20];
+        limit[..4].copy_from_slice(&resource.to_le_bytes());
+        limit[4..12].copy_from_slice(&soft.to_le_bytes());
+        limit[12..].copy_from_slice(&hard.to_le_bytes());
+        record(tag::LIMIT, &limit);
+    }
     write_arguments(&record);
     sys::close(fd);
 }

@@ -235,17 +235,22 @@ pub fn size(fd: i32) -> u64 {
     stat(fd).map_or(0, |s| s[6])
 }
 
-/// A soft limit of the process; `unknown` if the kernel does not report it.
-fn limit(resource: u64, unknown: u64) -> u64 {
-    let mut limit = [unknown; 2];
+/// The soft and the hard limit of the process on a resource, if the kernel knows it.
+pub fn limits(resource: u32) -> Option<[u64; 2]> {
+    let mut limits = [0u64; 2];
     // SAFETY: the kernel's `struct rlimit` has two words, as many as the array.
-    unsafe { call(GETRLIMIT, resource, limit.as_mut_ptr() as u64, 0, 0, 0, 0) };
-    limit[0]
+    let r = unsafe { call(GETRLIMIT, resource.into(), limits.as_mut_ptr() as u64, 0, 0, 0, 0) };
+    (r == 0).then_some(limits)
+}
+
+/// A soft limit of the process; `unknown` if the kernel does not say.
+fn limit(resource: u32, unknown: u64) -> u64 {
+    limits(resource).map_or(unknown, |both| both[0])
 }
 
 /// Limit on the length of the program's files.
 fn file_limit() -> u64 {
-    const RLIMIT_FSIZE: u64 = 1;
+    const RLIMIT_FSIZE: u32 = 1;
     limit(RLIMIT_FSIZE, u64::MAX)
 }
 
@@ -369,7 +374,7 @@ pub fn yield_now() {
 
 /// Soft limit of the stack's size.
 pub fn stack_limit() -> u64 {
-    const RLIMIT_STACK: u64 = 3;
+    const RLIMIT_STACK: u32 = 3;
     limit(RLIMIT_STACK, 0)
 }
 
