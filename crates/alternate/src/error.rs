@@ -55,6 +55,8 @@ pub enum Untried {
     Gone(String),
     #[error("its directory {0} is not there any more")]
     NoDirectory(String),
+    #[error("it was recorded with another value of {0}")]
+    Limit(String),
     #[error("{0}")]
     Failed(String),
 }

@@ -77,8 +77,8 @@ pub trait Runner {
     fn run(&mut self, recorded: &Process, input: &Input, written: &[String]) -> Result<Rerun, Untried>;
 }
 
-/// Runs programs for real: in the recorded environment, as far as it was told, and each in a directory
-/// that looks like its own, so that nothing is left there. Limits of the system are those of the caller.
+/// Runs programs for real: in the recorded environment, as far as it was told, under the recorded limits of the
+/// system, and each in a directory that looks like its own, so that nothing is left there.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     /// Where directories for runs are created.
@@ -246,6 +246,8 @@ impl Recorder {
             Some(directory) => command.env(DIRECTORY, directory),
             None => command.env_remove(DIRECTORY),
         };
+        let limits = info.limits.iter().map(|limit| (limit.resource, limit.soft, limit.hard));
+        environment::limits::set(&mut command, limits).map_err(Untried::Limit)?;
         command.current_dir(&staged.directory).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = command.spawn().map_err(failed("it could not be started"))?;

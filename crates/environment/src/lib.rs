@@ -62,6 +62,7 @@ mod error;
 pub mod file;
 mod filter;
 pub mod find;
+pub mod limits;
 pub mod narrow;
 mod peers;
 mod place;

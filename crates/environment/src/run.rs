@@ -2,13 +2,13 @@
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::limits::{self, Limit};
 use crate::place::Places;
 use crate::record::{Bytes, Key, Record, Start};
 use crate::replay::{Chosen, Replay};
 use crate::spawn::{Launch, Stream};
 use crate::there::There;
 use crate::trace::{self, Patience};
-use nix::libc;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -22,49 +22,14 @@ pub struct Command {
     pub variables: Vec<(Bytes, Bytes)>,
     pub directory: PathBuf,
     pub streams: [Stream; 3],
-    /// Number, soft and hard limit, where they differ from those of this process.
-    pub limits: Vec<(u32, u64, u64)>,
+    /// Where they are not those of this process.
+    pub limits: Vec<Limit>,
 }
 
-/// The limits that are recorded and can be tried.
-pub const LIMITS: [(u32, &str, &str); 11] = [
-    (libc::RLIMIT_CPU, "processor time", "-t"),
-    (libc::RLIMIT_FSIZE, "file size", "-f"),
-    (libc::RLIMIT_DATA, "data size", "-d"),
-    (libc::RLIMIT_STACK, "stack size", "-s"),
-    (libc::RLIMIT_CORE, "core file size", "-c"),
-    (libc::RLIMIT_NPROC, "number of processes", "-u"),
-    (libc::RLIMIT_NOFILE, "number of open files", "-n"),
-    (libc::RLIMIT_MEMLOCK, "locked memory", "-l"),
-    (libc::RLIMIT_AS, "virtual memory", "-v"),
-    (libc::RLIMIT_SIGPENDING, "pending signals", "-i"),
-    (libc::RLIMIT_MSGQUEUE, "message queues", "-q"),
-];
-
-/// The start state that a command would have here.
+/// How a command would be started here.
 pub fn start(command: &Command) -> Start {
-    use nix::sys::resource::{Resource, getrlimit};
-    const RESOURCES: [Resource; 11] = [
-        Resource::RLIMIT_CPU,
-        Resource::RLIMIT_FSIZE,
-        Resource::RLIMIT_DATA,
-        Resource::RLIMIT_STACK,
-        Resource::RLIMIT_CORE,
-        Resource::RLIMIT_NPROC,
-        Resource::RLIMIT_NOFILE,
-        Resource::RLIMIT_MEMLOCK,
-        Resource::RLIMIT_AS,
-        Resource::RLIMIT_SIGPENDING,
-        Resource::RLIMIT_MSGQUEUE,
-    ];
-    let limits = RESOURCES
-        .into_iter()
-        .zip(LIMITS)
-        .filter_map(|(resource, (number, ..))| {
-            let given = command.limits.iter().find(|limit| limit.0 == number).copied();
-            given.or_else(|| getrlimit(resource).ok().map(|(soft, hard)| (number, soft, hard)))
-        })
-        .collect();
+    let given = |own: Limit| command.limits.iter().find(|limit| limit.0 == own.0).copied().unwrap_or(own);
+    let limits = limits::own().into_iter().map(given).collect();
     let system = nix::sys::utsname::uname().map_or_else(
         |_| String::new(),
         |name| [name.sysname(), name.release(), name.machine()].map(|part| part.to_string_lossy()).join(" "),
@@ -87,15 +52,6 @@ fn mask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
     line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
-}
-
-/// Whether a hard limit may be raised: even root may lack the capability, as in a container.
-fn may_raise_limits() -> bool {
-    const SYS_RESOURCE: u64 = 24;
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    line.and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
-        .is_some_and(|set| set >> SYS_RESOURCE & 1 == 1)
 }
 
 /// The file of a command's first word.
@@ -182,16 +138,10 @@ pub fn semi_replay(
                 let wanted = recorded.limits.iter().find(|(n, ..)| n == number);
                 let own = here.limits.iter().find(|(n, ..)| n == number);
                 if let (Some((_, soft, hard)), Some((_, _, own_hard))) = (wanted, own) {
-                    let hard = if may_raise_limits() { *hard } else { (*hard).min(*own_hard) };
-                    if *soft > hard {
-                        let name = LIMITS.iter().find(|limit| limit.0 == *number);
-                        let (_, name, option) = name.copied().unwrap_or((0, "something", ""));
-                        notes.push(format!(
-                            "the limit on {name} (ulimit {option}), which may not be raised above {hard} here"
-                        ));
-                    }
+                    let (possible, note) = limits::possible((*number, *soft, *hard), *own_hard);
+                    notes.extend(note);
                     limits.retain(|limit| limit.0 != *number);
-                    limits.push((*number, (*soft).min(hard), hard));
+                    limits.push(possible);
                 }
             }
             Key::Mask => mask = Some(recorded.mask),

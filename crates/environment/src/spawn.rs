@@ -7,13 +7,16 @@
 
 use crate::error::{Error, Result};
 use crate::filter;
+use crate::limits::Limit;
 use crate::tracee::Tid;
 use nix::libc::{self, c_char};
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Source or target of a standard stream of the command.
 #[derive(Clone, Debug, Default)]
@@ -107,6 +110,23 @@ fn prepare(launch: &Launch) -> Result<Prepared> {
         ],
         filter: filter::program(),
     })
+}
+
+/// Has a command take on limits before it begins.
+pub fn under(command: &mut Command, limits: Vec<Limit>) {
+    let take_on = move || {
+        for (number, soft, hard) in &limits {
+            let limit = libc::rlimit { rlim_cur: *soft, rlim_max: *hard };
+            // SAFETY: a system call that reads `limit`.
+            if unsafe { libc::setrlimit(*number, &raw const limit) } < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: between `fork` and `exec` the closure makes system calls only: it allocates nothing, as an
+    // error of the system is a number, and `limits` is dropped by nobody there.
+    unsafe { command.pre_exec(take_on) };
 }
 
 fn pointers(texts: &[CString]) -> Vec<*const c_char> {
