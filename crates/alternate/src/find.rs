@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::facts::follow;
+use crate::nearest;
 use crate::options::{Direction, Options};
 use crate::relevant::OutputSlice;
 use crate::report::{Alternate, Candidate, Report, Searched, Verdict};
@@ -10,7 +11,7 @@ use crate::run::Run;
 use crate::search::{Case, order, same_end};
 use crate::side::{Both, Side};
 use crate::way::Way;
-use slice::{Slicer, SlicerOptions};
+use slice::{Precision, Slicer, SlicerOptions};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -98,7 +99,11 @@ pub fn find(
         candidates = found;
     }
     rank(&mut candidates);
-    name_moments(&case.runs, &mut candidates)?;
+    let passes = candidates.iter().any(Candidate::passes);
+    let wanted = !passes && !same_end(&ended) && nearest::is_wanted(&searched);
+    let mut nearest = if wanted { case.nearest(deadline) } else { None };
+    let branch = nearest.iter_mut().filter_map(|nearest| nearest.branch.as_deref_mut());
+    name_moments(&case.runs, candidates.iter_mut().chain(branch))?;
     let verdict = match candidates.is_empty() {
         false => Verdict::Found,
         // Values that are not followed were fixed, so equality is shown only for those values.
@@ -109,6 +114,7 @@ pub fn find(
         written: case.written,
         verdict,
         candidates,
+        nearest,
         searched,
         ended,
         input,
@@ -154,7 +160,8 @@ fn names(run: &Run<'_>, way: &Way) -> HashSet<String> {
     way.entered.iter().map(|entered| site(entered).function_name(image).to_owned()).collect()
 }
 
-/// The steps that the outputs of a run depend on; none if that takes too long, or is not known in full.
+/// The steps that the outputs of a run depend on; none if that takes too long, or is not known in full. Pointers are
+/// followed coarsely: exactly, they alone took a third of a minute for an interpreter.
 fn relevant(run: &Run<'_>, budget: Duration) -> Option<HashSet<u64>> {
     let index = run.process.streams.iter().position(|s| s.number == run.stream)? as u32;
     let stop = &AtomicBool::new(false);
@@ -166,7 +173,7 @@ fn relevant(run: &Run<'_>, budget: Duration) -> Option<HashSet<u64>> {
             }
         });
         let slicer = Slicer::new(&run.process, SlicerOptions::default());
-        let slice = OutputSlice::of(&slicer, &run.process, index, &[], Some(stop));
+        let slice = OutputSlice::of(&slicer, &run.process, index, &[], Precision::Steensgaard, Some(stop));
         drop(done);
         slice
     });
@@ -213,7 +220,11 @@ fn both_directions(
 }
 
 /// Gives the branch instances their execution indices: one replay of each version.
-fn name_moments(runs: &Both<&Run<'_>>, candidates: &mut [Candidate]) -> Result<(), Error> {
+fn name_moments<'c>(
+    runs: &Both<&Run<'_>>,
+    candidates: impl Iterator<Item = &'c mut Candidate>,
+) -> Result<(), Error> {
+    let mut candidates: Vec<&mut Candidate> = candidates.collect();
     for side in [Side::Old, Side::New] {
         let run = runs.of(side);
         let own = candidates.iter_mut().filter(|c| c.side == side);

@@ -19,13 +19,15 @@
 //! * [`relevant`]: what the outputs of a run depend on; other decisions are skipped;
 //! * [`same`]: another input for the same path;
 //! * `search`: one direction, question by question; `ask`: one question;
+//! * `nearest`: if nothing passes, an input on which both versions agree;
 //! * `way`: whether two runs took the same way up to a branch;
 //! * [`accuracy`]: the distance of a report from a known fault.
 //!
 //! # What is true of every alternate input
 //! A solver only proposes. Both programs have been run with each input that is reported, and their
 //! recordings compared: one version took the same way from beginning to end, the other took the same
-//! way up to the reported branch and went the other way there.
+//! way up to the reported branch and went the other way there. The one exception is [`Nearest`], which says less: that
+//! both versions gave the same with it.
 //!
 //! # What must not be known here
 //! Terminals, command lines, environment variables, source text (the caller has it), how terms are solved,
@@ -53,6 +55,7 @@ mod ask;
 mod error;
 mod facts;
 mod find;
+mod nearest;
 mod options;
 mod predicates;
 pub mod relevant;
@@ -67,6 +70,7 @@ mod way;
 pub use error::{Error, Untried};
 pub use facts::What;
 pub use find::find;
+pub use nearest::Nearest;
 pub use options::{Direction, Options, Predicates};
 pub use report::{Alternate, Candidate, Changed, Part, Report, Searched, Verdict};
 pub use rerun::{Ended, Rerun, Runner, Status};

@@ -14,7 +14,9 @@ use replay::image::Image;
 use replay::machine::Machine;
 use replay::observer::{Observer, View};
 use replay::process::LoadedProcess;
-use slice::{Among, Criterion, Error, Occurrence, Relevance, Request, Slice, Slicer, Variant, Wanted};
+use slice::{
+    Among, Criterion, Error, Occurrence, Precision, Relevance, Request, Slice, Slicer, Variant, Wanted,
+};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 use symbolic::{At, Kind};
@@ -41,8 +43,8 @@ pub struct OutputSlice {
 }
 
 impl OutputSlice {
-    /// The slice of a stream, by its index. Of the steps `among` it is told which are in the slices of which
-    /// others, as far as the outputs depend on them. `stop`: set from outside when it takes too long.
+    /// The slice of a stream, by its index; `stop`: set from outside when it takes too long. With a coarse `precision`
+    /// it may have more in it. What pointers may point to is found without a look at `stop`.
     ///
     /// # Errors
     /// If the run does not replay.
@@ -51,6 +53,7 @@ impl OutputSlice {
         process: &LoadedProcess,
         stream: u32,
         among: &[u64],
+        precision: Precision,
         stop: Option<&AtomicBool>,
     ) -> Result<OutputSlice, Error> {
         // An event of a call comes when the call has run.
@@ -75,7 +78,7 @@ impl OutputSlice {
         criteria.insert(slicer.steps(stream)?.saturating_sub(1));
         let mut criteria: Vec<u64> = criteria.into_iter().collect();
         criteria.sort_unstable();
-        let slice = sliced(slicer, stream, &criteria, among, stop)?;
+        let slice = sliced(slicer, stream, &criteria, among, precision, stop)?;
         let (steps, cut) = steps_of(&slice, stream);
         Ok(OutputSlice { steps, cut, taken: silent.taken, end, among: slice.among })
     }
@@ -89,9 +92,10 @@ pub fn closure(
     slicer: &Slicer<'_>,
     stream: u32,
     steps: &[u64],
+    precision: Precision,
     stop: Option<&AtomicBool>,
 ) -> Result<(HashSet<u64>, bool), Error> {
-    let slice = sliced(slicer, stream, steps, &[], stop)?;
+    let slice = sliced(slicer, stream, steps, &[], precision, stop)?;
     Ok(steps_of(&slice, stream))
 }
 
@@ -100,13 +104,14 @@ fn sliced(
     stream: u32,
     steps: &[u64],
     among: &[u64],
+    precision: Precision,
     stop: Option<&AtomicBool>,
 ) -> Result<Slice, Error> {
     let at = |step: &u64| Occurrence { stream, step: *step };
     let criteria: Vec<Criterion> =
         steps.iter().map(|step| Criterion { at: at(step), wanted: vec![Wanted::All] }).collect();
     let among: Vec<Occurrence> = among.iter().map(at).collect();
-    let relevance = Relevance { variant: Variant::Closure, ..Relevance::default() };
+    let relevance = Relevance { variant: Variant::Closure, precision, ..Relevance::default() };
     let request = Request { criteria: &criteria, relevance: Some(relevance), among: &among, stop };
     slicer.ask(&request, &mut |_| {})
 }

@@ -1,6 +1,7 @@
 //! The result of a search.
 
 use crate::facts::What;
+use crate::nearest::Nearest;
 use crate::rerun::Ended;
 use crate::side::{Both, Side};
 use solver::Statistics;
@@ -174,6 +175,8 @@ pub struct Report {
     /// The most likely first: those that pass; code that both versions ran; checks that the new version
     /// omits; the fewest changed bytes.
     pub candidates: Vec<Candidate>,
+    /// If no candidate passes, and one was found.
+    pub nearest: Option<Nearest>,
     pub searched: Vec<Searched>,
     /// The output and status of both versions with the recorded input.
     pub ended: Both<Ended>,

@@ -44,7 +44,7 @@ pub(crate) struct Case<'c> {
 }
 
 /// What became of an input that a solver proposed.
-enum Trial {
+pub(crate) enum Trial {
     Confirmed(Box<Alternate>),
     Rejected(String),
     Untried(String),
@@ -159,7 +159,7 @@ impl Case<'_> {
             Outcome::Sat(model) => model,
         };
         searched.found += 1;
-        match self.attempt(side, fact, &model) {
+        match self.attempt(side, fact, &model, true) {
             Trial::Confirmed(alternate) => {
                 searched.confirmed += 1;
                 Some(*alternate)
@@ -177,9 +177,10 @@ impl Case<'_> {
         }
     }
 
-    /// Runs both programs with the input of a model and compares their ways with the recorded ones.
-    fn attempt(&mut self, side: Side, fact: &Fact, model: &Model) -> Trial {
-        let held = side.other();
+    /// Runs both programs with the input of a model and compares their ways with the recorded ones; that of the other
+    /// version only if it is `held`.
+    pub fn attempt(&mut self, side: Side, fact: &Fact, model: &Model, held: bool) -> Trial {
+        let other = side.other();
         let value = |v: u32| model.value(v, self.world.variables.value(v));
         let turned = !holds(&self.world.pool, [fact.term], &value);
         let input = Both {
@@ -196,15 +197,18 @@ impl Case<'_> {
             let image = &case.runs.of(side).process.image;
             format!("{}:{}", fact.site.file(image), fact.site.place(image).line)
         };
-        // The other version must not notice any difference.
-        let rerun = reruns.of(held);
-        match Way::of(&rerun.process, rerun.stream, []) {
-            Ok(way) if way.whole == self.ways.of(held).whole => {}
-            Ok(_) => {
-                let what = format!("an input for {} is not on the way of the {held} version", place(self));
-                return Trial::Rejected(what);
+        // A version that is held must not notice any difference.
+        if held {
+            let rerun = reruns.of(other);
+            match Way::of(&rerun.process, rerun.stream, []) {
+                Ok(way) if way.whole == self.ways.of(other).whole => {}
+                Ok(_) => {
+                    let what =
+                        format!("an input for {} is not on the way of the {other} version", place(self));
+                    return Trial::Rejected(what);
+                }
+                Err(e) => return Trial::Rejected(format!("failed to replay the {other} version: {e}")),
             }
-            Err(e) => return Trial::Rejected(format!("failed to replay the {held} version: {e}")),
         }
         let rerun = reruns.of(side);
         // This version must take the same path up to the branch, and then another one.
@@ -275,7 +279,7 @@ impl Case<'_> {
         }
     }
 
-    fn candidate(&self, side: Side, fact: &Fact) -> Candidate {
+    pub fn candidate(&self, side: Side, fact: &Fact) -> Candidate {
         let image = &self.runs.of(side).process.image;
         let place = fact.site.place(image);
         let function = fact.site.function_name(image).to_owned();
@@ -317,7 +321,7 @@ pub(crate) fn same_end(ended: &Both<Ended>) -> bool {
 }
 
 /// What of an input is another than before, origin by origin.
-fn parts(before: &Both<Input>, after: &Both<Input>) -> Vec<Part> {
+pub(crate) fn parts(before: &Both<Input>, after: &Both<Input>) -> Vec<Part> {
     let mut found: Vec<Part> = Vec::new();
     for side in [Side::Old, Side::New] {
         let (before, after) = (&before.of(side).parts, &after.of(side).parts);

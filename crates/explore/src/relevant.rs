@@ -15,7 +15,7 @@ use crate::distance::Edge;
 use crate::error::Result;
 use alternate::relevant::{OutputSlice, closure, executed};
 use replay::process::LoadedProcess;
-use slice::{Slicer, SlicerOptions};
+use slice::{Precision, Slicer, SlicerOptions};
 use std::collections::HashSet;
 use symbolic::Path;
 
@@ -46,7 +46,7 @@ pub fn conditions(process: &LoadedProcess, stream: u32, path: &Path) -> Result<R
     instructions.dedup();
     let of: Vec<usize> = steps.iter().map(|step| instructions.partition_point(|s| s < step)).collect();
     let OutputSlice { steps: all, cut, taken, end, among } =
-        OutputSlice::of(&slicer, process, index, &instructions, None)?;
+        OutputSlice::of(&slicer, process, index, &instructions, Precision::Andersen, None)?;
     let relevant: Vec<usize> = (0..steps.len()).filter(|n| all.contains(&steps[*n])).collect();
     // Conditions of one instruction belong together, in their order.
     let depends = |pivot: usize, on: usize| of[pivot] == of[on] || among.depends(of[pivot], of[on]);
@@ -62,7 +62,7 @@ pub fn needed_by(process: &LoadedProcess, stream: u32, path: &Path, number: usiz
     let index = process.streams.iter().position(|s| s.number == stream).unwrap_or(0) as u32;
     let slicer = Slicer::new(process, SlicerOptions::default());
     let step = |number: usize| executed(process, &path.conditions[number].at, path.conditions[number].kind);
-    let (of, _) = closure(&slicer, index, &[step(number)], None)?;
+    let (of, _) = closure(&slicer, index, &[step(number)], Precision::Andersen, None)?;
     Ok((0..number).filter(|n| of.contains(&step(*n))).collect())
 }
 

@@ -446,3 +446,82 @@ fn programs_run_again_as_they_were_recorded_and_leave_nothing() {
     assert_eq!(std::fs::read_to_string(desk.path().join("log.txt")).expect("the log"), before);
     assert!(!desk.path().join("relapse-input").exists(), "nothing is written unless asked");
 }
+
+/// A program that does otherwise when it may open fewer files is run again under the limit that was recorded.
+#[test]
+fn programs_run_again_under_the_recorded_limits() {
+    let mut desk = Desk::new();
+    let source = |test: &str| {
+        format!(
+            "#include <fcntl.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+             int main(int argc, char **argv) {{\n    int wanted = atoi(argv[1]), got = 0;\n    \
+             while (got < 40 && open(\"/dev/null\", O_RDONLY) >= 0)\n        got++;\n    \
+             if (got == 40)\n        return 3;\n    puts(wanted {test} 25 ? \"many\" : \"few\");\n    \
+             return 0;\n}}\n"
+        )
+    };
+    for (version, test) in [("old", ">="), ("new", ">")] {
+        desk.file(&format!("{version}.c"), &source(test));
+        desk.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        let line =
+            format!("relapse record --quiet -o run-{version} -- sh -c ulimit·-n·30;exec·./{version}·25");
+        let said = desk.execute(&line, "");
+        assert!(said.status.success(), "{said:?}");
+    }
+    // With more files open the programs would end with 3, on another way.
+    let answer = ask(&desk, "");
+    assert_eq!(answer["recorded"]["old"]["exit"], 0);
+    assert!(places(&answer).contains(&place("new", 10, true)), "{answer:#}");
+}
+
+/// Behind the fault both versions test the byte that it is about, each on a way of its own: neither can part from the
+/// other while that one stays where it was.
+#[test]
+fn the_nearest_input_on_which_both_agree_is_told_if_nothing_passes() {
+    let mut desk = Desk::new();
+    let source = |test: &str| {
+        format!(
+            "#include <stdio.h>\nint main(int argc, char **argv) {{\n    char *s = argv[1];\n    \
+             int escaped = s[1] == '*' {test};\n    for (; *s; s++)\n        \
+             putchar(*s == '\\\\' || *s == '*' ? escaped ? '!' : '?' : *s);\n    return 0;\n}}\n"
+        )
+    };
+    for (version, test) in [("old", "&& s[0] == '\\\\'"), ("new", "&& s[0] != '\\\\'")] {
+        desk.file(&format!("{version}.c"), &source(test));
+        desk.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        record(&desk, version, "\\*b", "");
+    }
+    let answer = ask(&desk, "");
+    assert!(places(&answer).iter().all(|place| !place.2), "{answer:#}");
+    let nearest = &answer["nearest"];
+    let bytes = |name: &str| -> Vec<u8> {
+        list(&nearest["parts"][0][name]).iter().map(|b| b.as_u64().expect("byte") as u8).collect()
+    };
+    assert_eq!(bytes("old"), b"\\*b");
+    let new = String::from_utf8(bytes("new")).expect("text");
+    let outputs = ["old", "new"].map(|version| desk.execute(&format!("./{version} {new}"), "").stdout);
+    assert_eq!(outputs[0], outputs[1], "{new}");
+    assert_eq!(nearest["outcome"]["stdout"], String::from_utf8_lossy(&outputs[0]).into_owned());
+    assert_eq!(nearest["branch"]["line"], 4, "{nearest:#}");
+}
+
+/// Both versions agree on nothing of this length.
+#[test]
+fn the_nearest_input_may_be_shorter() {
+    let mut desk = Desk::new();
+    for (version, what) in [("old", "length"), ("new", "length + (length > 3)")] {
+        let source = format!(
+            "#include <stdio.h>\n#include <unistd.h>\nint main(void) {{\n    char line[32];\n    \
+             int length = (int)read(0, line, sizeof line);\n    if (line[0] == 'z')\n        puts(\"z\");\n    \
+             printf(\"%d\\n\", {what});\n    return 0;\n}}\n"
+        );
+        desk.file(&format!("{version}.c"), &source);
+        desk.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        record(&desk, version, "", "abc\n");
+    }
+    let answer = ask(&desk, "");
+    let parts = &answer["nearest"]["parts"];
+    assert_eq!(list(&parts[0]["new"]).len(), 3, "{answer:#}");
+    assert_eq!(answer["nearest"]["branch"], Value::Null);
+    assert_eq!(answer["nearest"]["outcome"]["stdout"], "3\n");
+}

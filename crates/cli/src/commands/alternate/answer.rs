@@ -1,6 +1,7 @@
 //! The JSON document of `relapse alternate`.
 
 use super::AlternateArgs;
+use super::files::Written;
 use super::values::Values;
 use crate::source;
 use alternate::accuracy::{self, Class, Truth};
@@ -19,7 +20,9 @@ pub struct Answer {
     pub input_bytes: usize,
     pub recorded: Versions<Outcome>,
     pub candidates: Vec<Row>,
-    /// The lines at which the recorded runs first differ.
+    /// If no candidate passes: an input on which both versions agree, whatever way they take.
+    pub nearest: Option<Near>,
+    /// Where the recorded runs begin to differ.
     pub values: Values,
     pub searched: Vec<Direction>,
     pub seconds: Seconds,
@@ -86,6 +89,15 @@ pub struct Input {
 }
 
 #[derive(Debug, Serialize)]
+pub struct Near {
+    /// The branch where a version leaves its way, with the input; none if the input has another length.
+    pub branch: Option<Row>,
+    pub parts: Vec<Part>,
+    pub outcome: Outcome,
+    pub directory: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
 pub struct Byte {
     pub name: String,
     pub old: u8,
@@ -133,7 +145,7 @@ impl Answer {
         args: &AlternateArgs,
         report: &Report,
         runs: &Both<Run<'_>>,
-        written: Option<Vec<Vec<PathBuf>>>,
+        written: Option<Written>,
         values: Values,
     ) -> Answer {
         let (verdict, fixed) = match report.verdict {
@@ -147,7 +159,8 @@ impl Answer {
             report.candidates.iter().map(class).collect()
         });
         let class = |n: usize| classes.as_ref().and_then(|c| c.get(n)).copied();
-        let directories = |n: usize| written.as_ref().and_then(|w| w.get(n)).cloned().unwrap_or_default();
+        let Written { candidates, nearest: nearest_directory } = written.unwrap_or_default();
+        let directories = |n: usize| candidates.get(n).cloned().unwrap_or_default();
         Answer {
             schema: "relapse.alternate/1",
             verdict,
@@ -160,6 +173,12 @@ impl Answer {
                 .enumerate()
                 .map(|(n, c)| row(c, &directories(n), class(n)))
                 .collect(),
+            nearest: report.nearest.as_ref().map(|nearest| Near {
+                branch: nearest.branch.as_deref().map(|branch| row(branch, &[], None)),
+                parts: nearest.parts.iter().map(part).collect(),
+                outcome: outcome(&nearest.ended),
+                directory: nearest_directory.map(|directory| directory.display().to_string()),
+            }),
             values,
             searched: report.searched.iter().map(direction).collect(),
             seconds: Seconds { following: report.followed.as_secs_f64(), running: report.ran.as_secs_f64() },
@@ -202,14 +221,14 @@ fn input(alternate: &Alternate, directory: Option<&PathBuf>) -> Input {
         condition: alternate.condition.clone(),
         flipped: alternate.flipped.clone(),
         changed: changed.map(|c| Byte { name: c.name.clone(), old: c.old, new: c.new }).collect(),
-        parts: alternate
-            .parts
-            .iter()
-            .map(|p| Part { name: p.origin.name(), old: p.old.clone(), new: p.new.clone() })
-            .collect(),
+        parts: alternate.parts.iter().map(part).collect(),
         outcome: versions(&alternate.ended),
         directory: directory.map(|d| d.display().to_string()),
     }
+}
+
+fn part(part: &alternate::Part) -> Part {
+    Part { name: part.origin.name(), old: part.old.clone(), new: part.new.clone() }
 }
 
 fn versions(ended: &Both<Ended>) -> Versions<Outcome> {

@@ -144,12 +144,13 @@ pub fn run(args: &AlternateArgs, session: &mut Session) -> Result<Exit, Failure>
     let (old, new) = (opened::recording(&args.old)?, opened::recording(&args.new)?);
     let open = |recording| Run::open(recording, args.process, &options.follow).map_err(|e| explain(args, &e));
     let runs = Both { old: open(&old)?, new: open(&new)? };
+    let pending = values::Pending::begin(args);
     let mut runner = Recorder::new(std::env::temp_dir(), Duration::from_secs(args.run_timeout));
     let report = match alternate::find(&runs.old, &runs.new, &options, &mut runner) {
         Ok(report) => report,
         Err(error) => {
             if needs_no_input(&error) {
-                without_input(args, &error, session)?;
+                without_input(args, &error, pending.values(), session)?;
             }
             return Err(explain(args, &error));
         }
@@ -158,7 +159,7 @@ pub fn run(args: &AlternateArgs, session: &mut Session) -> Result<Exit, Failure>
         Some(directory) => Some(files::write(directory, &report)?),
         None => None,
     };
-    let values = values::Values::of(args);
+    let values = pending.values();
     let answer = answer::Answer::new(args, &report, &runs, written, values);
     if args.json {
         session.json(&answer)?;
@@ -178,8 +179,12 @@ fn needs_no_input(error: &Error) -> bool {
     }
 }
 
-fn without_input(args: &AlternateArgs, error: &Error, session: &mut Session) -> Result<(), Failure> {
-    let values = values::Values::of(args);
+fn without_input(
+    args: &AlternateArgs,
+    error: &Error,
+    values: values::Values,
+    session: &mut Session,
+) -> Result<(), Failure> {
     if args.json {
         let reason = format!("failed to {error}");
         let answer = Unanswered { schema: "relapse.alternate/1", verdict: "unanswered", reason, values };

@@ -1,6 +1,6 @@
 //! The text output of `relapse alternate`.
 
-use super::answer::{Answer, Direction, Input, Outcome, Row};
+use super::answer::{Answer, Direction, Input, Near, Outcome, Part, Row};
 use crate::Session;
 use crate::failure::Failure;
 use crate::render::counted;
@@ -26,7 +26,7 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
             let rest = answer.candidates.len() - passing;
             let what = match (passing, rest) {
                 (0, _) => format!(
-                    "{} where the versions part, but with no input do they agree again",
+                    "{} where the versions part; with none of these inputs do they agree again",
                     counted(rest as u64, "place")
                 ),
                 (_, 0) => format!(
@@ -77,12 +77,41 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
             counted((answer.candidates.len() - shown) as u64, "place")
         )?;
     }
+    if let Some(near) = &answer.nearest {
+        nearest(session, near)?;
+    }
     writeln!(session.out)?;
     for direction in &answer.searched {
         writeln!(session.out, "{}", paint.faint(summary(direction)))?;
         for reason in &direction.reasons {
             writeln!(session.out, "{}", paint.faint(format!("  {reason}")))?;
         }
+    }
+    Ok(())
+}
+
+/// An input on which both versions agree.
+fn nearest(session: &mut Session, near: &Near) -> Result<(), Failure> {
+    let paint = session.paint;
+    writeln!(session.out, "\nThe nearest input found on which both versions agree:")?;
+    parts(session, &near.parts)?;
+    writeln!(session.out, "   {} both versions give {}", paint.good("passes:"), shown(&near.outcome))?;
+    if let Some((row, branch)) = near.branch.as_ref().and_then(|row| Some((row, row.alternates.first()?))) {
+        let place = format!("{}:{}  {}", row.file, row.line, row.function);
+        writeln!(
+            session.out,
+            "   the {} version goes another way first at {}",
+            row.version,
+            paint.name(place)
+        )?;
+        if let Some(source) = &row.source {
+            writeln!(session.out, "       {source}")?;
+        }
+        writeln!(session.out, "   because {}", branch.condition)?;
+        writeln!(session.out, "   instead {}", branch.flipped)?;
+    }
+    if let Some(directory) = &near.directory {
+        writeln!(session.out, "   written to {directory}")?;
     }
     Ok(())
 }
@@ -121,12 +150,7 @@ fn candidate(session: &mut Session, number: usize, row: &Row) -> Result<(), Fail
 /// Prints the changed bytes with some context, and the results of both versions.
 fn input(session: &mut Session, input: &Input) -> Result<(), Failure> {
     let paint = session.paint;
-    for part in &input.parts {
-        let (old, new) = excerpts(&part.old, &part.new);
-        writeln!(session.out, "   {}:", part.name)?;
-        writeln!(session.out, "   {}", paint.bad(format!("- {old}")))?;
-        writeln!(session.out, "   {}", paint.good(format!("+ {new}")))?;
-    }
+    parts(session, &input.parts)?;
     let (old, new) = (shown(&input.outcome.old), shown(&input.outcome.new));
     if input.passes {
         writeln!(session.out, "   {} both versions give {new}", paint.good("passes:"))?;
@@ -139,7 +163,18 @@ fn input(session: &mut Session, input: &Input) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Two byte strings as text, cut to the part in which they differ.
+fn parts(session: &mut Session, parts: &[Part]) -> Result<(), Failure> {
+    let paint = session.paint;
+    for part in parts {
+        let (old, new) = excerpts(&part.old, &part.new);
+        writeln!(session.out, "   {}:", part.name)?;
+        writeln!(session.out, "   {}", paint.bad(format!("- {old}")))?;
+        writeln!(session.out, "   {}", paint.good(format!("+ {new}")))?;
+    }
+    Ok(())
+}
+
+/// Two byte strings as text, cut to where they differ.
 pub fn excerpts(old: &[u8], new: &[u8]) -> (String, String) {
     const AROUND: usize = 20;
     let first = old.iter().zip(new).take_while(|(a, b)| a == b).count();

@@ -6,6 +6,8 @@ use crate::{Session, failure::Failure};
 use explain::answer::Cause;
 use explain::parting::{origin, parting};
 use serde::Serialize;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 /// The document for the case that no alternate input can be computed.
 #[derive(Debug, Serialize)]
@@ -47,12 +49,39 @@ pub struct Value {
     pub new: Option<String>,
 }
 
-impl Values {
-    pub fn of(args: &AlternateArgs) -> Values {
-        match parting(&args.old, &args.new) {
-            Ok(ways) => Values { lines: ways.iter().filter_map(line).collect(), unknown: None },
-            Err(error) => Values { lines: Vec::new(), unknown: Some(format!("failed to {error}")) },
-        }
+/// The comparison of both runs, under way beside the search for inputs. It cannot be stopped, but nobody need wait for it
+/// longer than the budget allows.
+pub struct Pending {
+    answer: mpsc::Receiver<Values>,
+    budget: Duration,
+    until: Instant,
+}
+
+/// When the search has used up the budget, the comparison gets this part of it.
+const SHARE: u32 = 10;
+
+impl Pending {
+    pub fn begin(args: &AlternateArgs) -> Pending {
+        let (tell, answer) = mpsc::channel();
+        let (old, new) = (args.old.clone(), args.new.clone());
+        std::thread::spawn(move || {
+            let values = match parting(&old, &new) {
+                Ok(ways) => Values { lines: ways.iter().filter_map(line).collect(), unknown: None },
+                Err(error) => Values { lines: Vec::new(), unknown: Some(format!("failed to {error}")) },
+            };
+            // Nobody listens any more if it took too long.
+            let _ = tell.send(values);
+        });
+        let budget = Duration::from_secs(args.budget);
+        Pending { answer, budget, until: Instant::now() + budget }
+    }
+
+    pub fn values(self) -> Values {
+        let left = self.until.saturating_duration_since(Instant::now()).max(self.budget / SHARE);
+        self.answer.recv_timeout(left).unwrap_or_else(|_| Values {
+            lines: Vec::new(),
+            unknown: Some(format!("time was up after {} s (--budget)", self.budget.as_secs())),
+        })
     }
 }
 
@@ -101,14 +130,22 @@ pub fn write(session: &mut Session, values: &Values, is_all: bool) -> Result<(),
             writeln!(session.out, "       {}", line.source)?;
         }
         for value in line.values.iter().filter(|value| value.old != value.new) {
-            let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "nothing".to_owned());
-            writeln!(
-                session.out,
-                "       {} was {}, in the old version {}",
-                value.name,
-                side(&value.new),
-                side(&value.old)
-            )?;
+            let name = &value.name;
+            match (&value.new, &value.old) {
+                (Some(new), Some(old)) => {
+                    writeln!(session.out, "       {name} was {new}, in the old version {old}")?;
+                }
+                (Some(new), None) => {
+                    writeln!(session.out, "       {name} was {new}; the old version has no value here")?;
+                }
+                (None, Some(old)) => {
+                    writeln!(
+                        session.out,
+                        "       in the old version {name} was {old}; the new one has no value here"
+                    )?;
+                }
+                (None, None) => {}
+            }
         }
     }
     writeln!(session.out)?;

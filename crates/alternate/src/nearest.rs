@@ -1,0 +1,177 @@
+//! An input near to the recorded one on which both versions agree, whatever way they take with it.
+//!
+//! An alternate input keeps one version on its whole way. There is none that passes if the versions go on differently
+//! behind the fault and both test the same bytes there. Then only the branches before a decision of one version are
+//! held, and that decision is turned around: of the inputs on which both versions agree then, the one with the fewest
+//! changed bytes is the nearest, and of several the one whose decision comes last, since with that one the version
+//! stays longest on the way of the recorded run. If it changes more than one byte, inputs of other lengths are tried too: with one
+//! byte or one line less, or one byte twice. No solver is needed for these.
+
+use crate::ask::Asker;
+use crate::report::{Alternate, Candidate, Part, Searched};
+use crate::rerun::Ended;
+use crate::search::{Case, Trial, parts, same_end};
+use crate::side::{Both, Side};
+use solver::{Model, Outcome};
+use std::time::{Duration, Instant};
+use symbolic::{Input, Origin};
+
+/// Inputs of a solver that are tried for each version: those of the last decisions.
+const TRIED: usize = 100;
+/// Inputs of other lengths that are tried.
+const LENGTHS: usize = 200;
+/// A solver that gets no time at all says nothing about why.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// See the module's documentation. Both versions were run with the input.
+#[derive(Clone, Debug)]
+pub struct Nearest {
+    /// Only what has changed.
+    pub parts: Vec<Part>,
+    /// The whole input, as each version can read it.
+    pub input: Both<Input>,
+    /// How both versions end with it.
+    pub ended: Ended,
+    /// The branch that one version takes the same way to as in the recorded run, and leaves another way; none if the
+    /// length of the input is another one.
+    pub branch: Option<Box<Candidate>>,
+}
+
+impl Case<'_> {
+    /// Looks for it until time is up.
+    pub(crate) fn nearest(&mut self, until: Instant) -> Option<Nearest> {
+        let mut best: Option<(usize, Nearest)> = None;
+        for side in [Side::New, Side::Old] {
+            let now = Instant::now();
+            let half = now + until.saturating_duration_since(now) / 2;
+            let mut models = self.turned(side, half);
+            models.sort_by_key(|(number, model)| (self.distance(model), usize::MAX - number));
+            for (number, model) in models.into_iter().take(TRIED) {
+                let distance = self.distance(&model);
+                if Instant::now() >= until || best.as_ref().is_some_and(|(least, _)| *least <= distance) {
+                    break;
+                }
+                let fact = self.facts.of(side).list[number].clone();
+                let Trial::Confirmed(alternate) = self.attempt(side, &fact, &model, false) else { continue };
+                if alternate.passes {
+                    let mut candidate = self.candidate(side, &fact);
+                    candidate.condition.clone_from(&alternate.condition);
+                    let Alternate { parts, input, ended, .. } = (*alternate).clone();
+                    candidate.alternates.push(*alternate);
+                    let branch = Some(Box::new(candidate));
+                    best = Some((distance, Nearest { parts, input, ended: ended.new, branch }));
+                }
+            }
+        }
+        if best.as_ref().is_none_or(|(distance, _)| *distance > 1) {
+            best = self.of_another_length(until).map(|nearest| (1, nearest)).or(best);
+        }
+        best.map(|(_, nearest)| nearest)
+    }
+
+    fn distance(&self, model: &Model) -> usize {
+        model.changes(&|v| self.world.variables.value(v)).len()
+    }
+
+    /// For each decision of a version, an input that comes to it on the same way and then goes another one.
+    fn turned(&mut self, side: Side, until: Instant) -> Vec<(usize, Model)> {
+        let mut settings = self.options.solver.clone();
+        let left = until.saturating_duration_since(Instant::now());
+        settings.limits.timeout = settings.limits.timeout.min(left).max(LEAST);
+        let mut asker = Asker::new(&settings);
+        for term in self.world.without_nul() {
+            asker.hold(&mut self.world.pool, term);
+        }
+        let mut models = Vec::new();
+        for number in 0..self.facts.of(side).list.len() {
+            if Instant::now() >= until {
+                break;
+            }
+            let fact = self.facts.of(side).list[number].clone();
+            if fact.what.decides(self.options.libraries)
+                && !fact.repeated
+                && let Outcome::Sat(model) = asker.ask(&mut self.world, fact.term)
+            {
+                models.push((number, model));
+            }
+            asker.pass(&mut self.world.pool, fact.term);
+        }
+        models
+    }
+
+    fn of_another_length(&mut self, until: Instant) -> Option<Nearest> {
+        let mut tried = 0;
+        for (origin, bytes) in self.input.new.parts.clone() {
+            let is_argument = matches!(origin, Origin::Argument(_) | Origin::Environment(_));
+            for changed in lengths(&bytes) {
+                if tried == LENGTHS || Instant::now() >= until {
+                    return None;
+                }
+                if is_argument && changed.is_empty() {
+                    continue;
+                }
+                tried += 1;
+                let mut input = self.input.clone();
+                for side in [Side::Old, Side::New] {
+                    if let Some(own) = input.of_mut(side).parts.get_mut(&origin) {
+                        own.clone_from(&changed);
+                    }
+                }
+                let Ok(reruns) = self.run(&input) else { continue };
+                let ended = Both { old: reruns.old.ended, new: reruns.new.ended };
+                if same_end(&ended) {
+                    let parts = parts(&self.input, &input);
+                    return Some(Nearest { parts, input, ended: ended.new, branch: None });
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The same bytes with one less, one twice, or a line less; from the end.
+fn lengths(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<u8>> = Vec::new();
+    for at in (0..bytes.len()).rev() {
+        let (before, behind) = bytes.split_at(at);
+        let less = [before, &behind[1..]].concat();
+        if all.last() != Some(&less) {
+            all.push(less);
+        }
+    }
+    for at in (0..bytes.len()).rev() {
+        let (before, behind) = bytes.split_at(at);
+        all.push([before, &behind[..1], behind].concat());
+    }
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
+    for at in (0..lines.len()).rev().filter(|_| lines.len() > 1) {
+        all.push(
+            lines.iter().enumerate().filter(|(n, _)| *n != at).flat_map(|(_, line)| *line).copied().collect(),
+        );
+    }
+    all
+}
+
+/// Nothing is looked for where a question was not asked in both directions: it was not wanted.
+pub(crate) fn is_wanted(searched: &[Searched]) -> bool {
+    [Side::Old, Side::New].iter().all(|side| searched.iter().any(|done| done.side == *side))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_of_other_lengths() {
+        let all: Vec<String> =
+            lengths(b"aab\nc").into_iter().map(|b| String::from_utf8(b).expect("text")).collect();
+        assert_eq!(
+            all,
+            [
+                "aab\n", "aabc", "aa\nc", "ab\nc", "aab\ncc", "aab\n\nc", "aabb\nc", "aaab\nc", "aaab\nc",
+                "aab\n", "c"
+            ]
+        );
+        assert_eq!(lengths(b""), Vec::<Vec<u8>>::new());
+    }
+}
