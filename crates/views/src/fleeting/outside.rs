@@ -1,13 +1,14 @@
 //! Propagates labels through external functions.
 //!
-//! By default, everything a function writes depends on everything it is given: values, ranges it reads,
-//! hidden state. Copies are tracked byte by byte. A pointer only selects the memory that is read, so its
-//! label counts only if it is printed. Memory that is freed or allocated keeps its content, and its labels.
+//! What a function leaves behind is made of all that it was given: values, ranges it reads, state it
+//! keeps. Copies are followed byte by byte. A pointer says where to look, not what is there: its
+//! label counts only where it is printed, or as what chose the result. Memory that is given back, or given out, still holds what
+//! it held, and its labels.
 
 use super::sources::{self, Part};
-use super::{LAYOUT, Label, OWN, RANDOM, SYSTEM, made_of, used};
+use super::{LAYOUT, Label, OWN, RANDOM, SYSTEM, chosen_by, made_of, reached_by, used};
 use crate::extract::Extractor;
-use externals::{Channel, Direction, External, FormatArgs, Model, Ret, flag};
+use externals::{Channel, Direction, External, FormatArgs, Model, Place, Ret, flag};
 use program::inst::{ArgTy, Inst, Ty};
 use replay::effects;
 use replay::observer::{ExternalCall, View};
@@ -52,6 +53,7 @@ impl Extractor<'_> {
         if matches!(known.model, Some(Model::Strlen | Model::Strnlen)) {
             label = 0;
         }
+        let chosen = self.chosen(view, known);
         for (address, len) in effects::writes(view, call) {
             self.at_mut(address).fill(address, len, label);
         }
@@ -60,7 +62,7 @@ impl Extractor<'_> {
         }
         let says = !matches!(known.ret, Ret::Pointer | Ret::Into(_) | Ret::Stream | Ret::Fd | Ret::Void);
         let output = known.io.is_some_and(|io| io.direction == Direction::Out);
-        self.result(view, call, if says && !output { label } else { 0 });
+        self.result(view, call, if says && !output { label | chosen } else { 0 });
         if let Some((label, part)) = source {
             self.spring(view, call, label, part);
         }
@@ -111,6 +113,23 @@ impl Extractor<'_> {
                     made_of(used(self.fleeting.memory.union(at, size)))
                 }
             };
+            slot += arg.ty.slots();
+        }
+        label
+    }
+
+    /// What chose the places that a function reads: what it found there is no value of the program's own, as with a
+    /// load (`strcmp` with the names in the slots of a hash table).
+    fn chosen(&self, view: &View<'_>, known: &External) -> Label {
+        let Inst::Call(inst) = view.inst() else { return 0 };
+        let mut label = 0;
+        let mut slot = 0;
+        for arg in &inst.args {
+            let reads = |range: &externals::Range| range.place == Place::Arg(slot as u8);
+            if matches!(arg.ty, ArgTy::Value(Ty::Ptr)) && known.reads.iter().any(reads) {
+                let place = self.slot(view, arg.value, 0);
+                label |= chosen_by(place) | reached_by(place);
+            }
             slot += arg.ty.slots();
         }
         label

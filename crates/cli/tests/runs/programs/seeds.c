@@ -8,6 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef SLOTS
+#define SLOTS 64
+#endif
+
 struct entry {
     char name[8];
     int count;
@@ -16,7 +20,7 @@ struct entry {
 struct table {
     unsigned seed;
     int used;
-    struct entry entries[64];
+    struct entry entries[SLOTS];
 };
 
 static unsigned mix(unsigned h, uintptr_t word) {
@@ -47,7 +51,7 @@ static struct entry *find(struct table *t, const char *name) {
     unsigned h = t->seed;
     for (const char *p = name; *p; p++)
         h = h * 31 + (unsigned char)*p;
-    for (unsigned i = h % 64;; i = (i + 1) % 64) {
+    for (unsigned i = h % SLOTS;; i = (i + 1) % SLOTS) {
         struct entry *e = &t->entries[i];
         if (!e->name[0]) {
             strncpy(e->name, name, sizeof e->name - 1);
