@@ -97,12 +97,25 @@ impl Extractor<'_> {
         if let Some(known) = self.calls.get(&key) {
             return *known;
         }
-        let name = match (call.known, self.book.image.external_at(call.target)) {
+        let Inst::Call(inst) = &view.function().code[view.index as usize] else { return (NONE, NONE) };
+        let image = self.book.image;
+        // Several functions of a library may lie at one address, such as `strtol` and `strtoll`: the name in the
+        // source is the one that is meant.
+        let named = match inst.callee {
+            Operand::Symbol { symbol, offset: 0 }
+                if image.symbol(view.code.module, symbol) == call.target =>
+            {
+                let symbols = &image.module(view.code.module).symbols;
+                symbols.get(symbol as usize).map(|symbol| symbol.name.clone())
+            }
+            _ => None,
+        };
+        let found = || match (call.known, image.external_at(call.target)) {
             (_, Some((name, _))) => name.to_owned(),
             (Some(known), None) => known.name.to_owned(),
             (None, None) => "?".to_owned(),
         };
-        let Inst::Call(inst) = &view.function().code[view.index as usize] else { return (NONE, NONE) };
+        let name = named.unwrap_or_else(found);
         let texts = printed_texts(self.book.image, call);
         let reads_text = |number: u32, slot: u32| {
             if let Some((first, texts)) = &texts
