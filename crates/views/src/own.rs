@@ -4,6 +4,7 @@
 //! replaced by their role.
 
 use recording::process::ProcessInfo;
+use std::borrow::Cow;
 
 /// Environment variables of the recorder, or that describe the directory or nesting level of the shell.
 const PLACES: &[&str] = &["RELAPSE_RECORD_DIR=", "_=", "PWD=", "OLDPWD=", "SHLVL="];
@@ -42,13 +43,15 @@ impl Own {
         if let Some(variable) = PLACES.iter().find(|v| text.starts_with(v.as_bytes())) {
             return Some([variable.as_bytes(), "…".as_bytes()].concat());
         }
-        let mut out = text.to_vec();
+        let mut out = Cow::Borrowed(text);
         for (own, role) in [(&self.program, "<program>"), (&self.directory, "<directory>/")] {
-            out = replaced(&out, own, role.as_bytes());
+            if holds(&out, own) {
+                out = replaced(&out, own, role.as_bytes()).into();
+            }
         }
         // The directory itself.
         if let Some(directory) = self.directory.strip_suffix(b"/")
-            && out == directory
+            && *out == *directory
         {
             return Some(b"<directory>".to_vec());
         }
@@ -58,13 +61,19 @@ impl Own {
             && let Some(rest) = out.strip_prefix(self.name.as_slice())
             && (rest.is_empty() || rest.starts_with(b": "))
         {
-            out = [b"<program>", rest].concat();
+            out = [b"<program>", rest].concat().into();
         }
-        (out != text).then_some(out)
+        (*out != *text).then(|| out.into_owned())
     }
 }
 
-/// Replaces each occurrence that is not part of a longer word or path.
+/// Whether a text has a name in it. Nearly none has, and every buffer that a program passes around is asked.
+fn holds(text: &[u8], own: &[u8]) -> bool {
+    let Some(first) = own.first() else { return false };
+    text.iter().enumerate().any(|(at, byte)| byte == first && text[at..].starts_with(own))
+}
+
+/// Each occurrence replaced that no other part of a word or path comes before or behind.
 fn replaced(text: &[u8], own: &[u8], role: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
