@@ -100,7 +100,7 @@ pub fn find(
     }
     rank(&mut candidates);
     let passes = candidates.iter().any(Candidate::passes);
-    let wanted = !passes && !same_end(&ended) && nearest::is_wanted(&searched);
+    let wanted = options.nearest && !passes && !same_end(&ended) && nearest::is_wanted(&searched);
     let mut nearest = if wanted { case.nearest(deadline) } else { None };
     let branch = nearest.iter_mut().filter_map(|nearest| nearest.branch.as_deref_mut());
     name_moments(&case.runs, candidates.iter_mut().chain(branch))?;

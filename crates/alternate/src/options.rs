@@ -45,6 +45,8 @@ pub struct Options {
     pub instances: usize,
     /// Search even if the versions do not differ on the recorded input.
     pub anyway: bool,
+    /// Look for the nearest input on which both versions agree if nothing passes.
+    pub nearest: bool,
 }
 
 impl Options {
@@ -65,6 +67,7 @@ impl Options {
             libraries: true,
             instances: 8,
             anyway: false,
+            nearest: false,
         }
     }
 }

@@ -120,6 +120,7 @@ impl AlternateArgs {
         options.budget = Duration::from_secs(self.budget);
         options.libraries = !self.no_libraries;
         options.anyway = self.anyway;
+        options.nearest = true;
         options.follow.inputs.only.clone_from(&self.only);
         options.follow.inputs.environment = self.environment.into();
         options.follow.max_terms = self.largest;
