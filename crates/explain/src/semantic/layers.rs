@@ -3,7 +3,7 @@
 //! The first layer is the cause of what was observed. The critical predicates
 //! of its instructions are the questions of the next layer, and so on.
 
-use super::cone::Cone;
+use super::cone::{Cone, MOST};
 use super::facts::{Fact, facts};
 use super::lift::Ground;
 use super::why::{Solving, why};
@@ -129,7 +129,7 @@ fn is_branch(traced: &Traced<'_>, node: NodeId) -> bool {
 
 fn cone(traced: &Traced<'_>, question: Question) -> Result<Cone, NotApplicable> {
     let reaches = |node: NodeId, how: Dependence| ways::Ground::reaches(traced, node, how);
-    Cone::of(&traced.needs, question, &|node| is_branch(traced, node), &reaches)
+    Cone::of(&traced.needs, question, MOST, &|node| is_branch(traced, node), &reaches)
 }
 
 struct Scene<'t, 'p> {

@@ -60,7 +60,7 @@ pub struct Cause {
     /// The oldest instruction that counts: with it nothing else could come out, without it
     /// something could.
     pub cut: NodeId,
-    /// How many instructions a slice along values would have kept.
+    /// How many instructions were looked at: as many as a slice along values would have kept, or the newest of those.
     pub cone: usize,
     /// The core could not be made smaller; false if a solver could not tell.
     pub minimal: bool,
@@ -69,7 +69,7 @@ pub struct Cause {
 /// Why there is no cause.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum NotApplicable {
-    #[error("more than {0} executed instructions bear on it")]
+    #[error("more than {0} executed instructions bear on it, and the last of them do not settle it")]
     TooLarge(usize),
     #[error("nothing recorded bears on it")]
     Nothing,

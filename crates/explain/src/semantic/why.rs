@@ -37,9 +37,9 @@ pub fn why<G: Ground>(
 ) -> Result<Cause, NotApplicable> {
     let whole = cone.nodes.len();
     // With everything computed the negation is plainly false, if the values are
-    // those of the run.
+    // those of the run. With the newest part computed it is if the cut lies in it.
     if !unsatisfiable(ground, question, cone, whole, solving)? {
-        return Err(NotApplicable::Unclear);
+        return Err(if cone.whole { NotApplicable::Unclear } else { NotApplicable::TooLarge(whole) });
     }
     // What cannot be satisfied with less known cannot be with more: search the
     // shortest beginning.
@@ -65,16 +65,15 @@ pub fn why<G: Ground>(
     let branches: Vec<NodeId> =
         members.iter().filter_map(|at| at.checked_sub(1)).map(|at| branches[at]).collect();
     if members.contains(&0) {
-        follow(ground.needs(), &mut generators, question.node(), reaches)?;
+        follow(ground.needs(), &mut generators, question.node(), cut, usize::MAX, reaches);
     }
     generators.insert(question.node());
     for branch in &branches {
         let mut more = BTreeSet::new();
-        follow(ground.needs(), &mut more, *branch, reaches)?;
+        follow(ground.needs(), &mut more, *branch, cut, usize::MAX, reaches);
         generators.extend(more);
     }
-    let generators = generators.into_iter().filter(|node| *node <= cut).collect();
-    Ok(Cause { question, generators, branches, cut, cone: whole, minimal })
+    Ok(Cause { question, generators: generators.into_iter().collect(), branches, cut, cone: whole, minimal })
 }
 
 /// The negation first, then the branches before the cut.

@@ -246,7 +246,7 @@ proptest! {
         let Some(node) = node else { return Ok(()) };
         let question = if is_branch(run.inst(node)) { Question::Decision(node) } else { Question::Values(node) };
         let never = |_: NodeId, _: Dependence| false;
-        let Ok(cone) = Cone::of(&run.needs, question, &|n| is_branch(run.inst(n)), &never) else {
+        let Ok(cone) = Cone::of(&run.needs, question, usize::MAX / 2, &|n| is_branch(run.inst(n)), &never) else {
             return Ok(());
         };
         let settings = Settings { internal_timeout: Duration::from_secs(60), ..Settings::default() };
@@ -271,6 +271,24 @@ proptest! {
         // What it came from, and nothing else.
         let members = cause.branches.iter().copied().chain([node]);
         let support: Vec<NodeId> = run.support(members, cause.cut).into_iter().collect();
-        prop_assert_eq!(cause.generators, support);
+        prop_assert_eq!(&cause.generators, &support);
+
+        // With fewer instructions the answer is the same, or none.
+        for most in 2..cone.nodes.len() {
+            let Ok(part) = Cone::of(&run.needs, question, most, &|n| is_branch(run.inst(n)), &never) else {
+                continue;
+            };
+            match why(&run, question, &part, &never, &mut solving) {
+                // Branches may be dropped where there is no room for them.
+                Ok(found) if part.branches.len() < before(*part.nodes.last().expect("nodes")).len() => {
+                    prop_assert!(found.cut >= cause.cut);
+                }
+                Ok(found) => prop_assert_eq!((found.cut, found.generators), (cause.cut, cause.generators.clone())),
+                Err(reason) => {
+                    prop_assert!(matches!(reason, NotApplicable::TooLarge(_)));
+                    prop_assert!(part.nodes.last() < Some(&cause.cut) || part.branches.len() < cone.branches.len());
+                }
+            }
+        }
     }
 }
