@@ -17,6 +17,7 @@ use alternate::relevant::{OutputSlice, closure, executed};
 use replay::process::LoadedProcess;
 use slice::{Precision, Slicer, SlicerOptions};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use symbolic::Path;
 
 /// The conditions of a run that its outputs depend on, by their indices in the path.
@@ -32,11 +33,17 @@ pub struct RelevantConditions {
     pub end: Option<(u32, u32, u32)>,
 }
 
-/// The relevant-slice condition of a path.
+/// The relevant-slice condition of a path; `halt`: set from outside when it takes too long, and what is missing then is
+/// cut off.
 ///
 /// # Errors
 /// If the run does not replay.
-pub fn conditions(process: &LoadedProcess, stream: u32, path: &Path) -> Result<RelevantConditions> {
+pub fn conditions(
+    process: &LoadedProcess,
+    stream: u32,
+    path: &Path,
+    halt: Option<&AtomicBool>,
+) -> Result<RelevantConditions> {
     let index = process.streams.iter().position(|s| s.number == stream).unwrap_or(0) as u32;
     let slicer = Slicer::new(process, SlicerOptions::default());
     // The instructions of the conditions, each once, and which of them each condition is of.
@@ -46,7 +53,8 @@ pub fn conditions(process: &LoadedProcess, stream: u32, path: &Path) -> Result<R
     instructions.dedup();
     let of: Vec<usize> = steps.iter().map(|step| instructions.partition_point(|s| s < step)).collect();
     let OutputSlice { steps: all, cut, taken, end, among } =
-        OutputSlice::of(&slicer, process, index, &instructions, Precision::Andersen, None)?;
+        OutputSlice::of(&slicer, process, index, &instructions, Precision::Andersen, halt)?;
+    let cut = cut || halt.is_some_and(|halt| halt.load(Ordering::Relaxed));
     let relevant: Vec<usize> = (0..steps.len()).filter(|n| all.contains(&steps[*n])).collect();
     // Conditions of one instruction belong together, in their order.
     let depends = |pivot: usize, on: usize| of[pivot] == of[on] || among.depends(of[pivot], of[on]);

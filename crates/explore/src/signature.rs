@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use symbolic::{Condition, Input, Kind, Origin, Output, Path, Reason, TermContext};
 
@@ -112,7 +113,9 @@ pub struct Options<'o> {
     pub settings: Settings,
     pub until: Instant,
     pub stop: &'o dyn Fn() -> bool,
-    /// Called with the number of groups so far.
+    /// Set from outside when the slice of a run is to be given up as well.
+    pub halt: Option<&'o AtomicBool>,
+    /// Told the number of groups so far.
     pub progress: &'o dyn Fn(usize),
     /// Number of parallel runs.
     pub jobs: usize,
@@ -359,11 +362,11 @@ impl Explorer<'_> {
 
     /// Slices runs in parallel, and adds their conditions one by one.
     fn take_in(&mut self, wave: Vec<Followed>) -> Result<()> {
-        let by = self.options.by;
+        let (by, halt) = (self.options.by, self.options.halt);
         let sliced = side_by_side(wave, self.options.jobs, &|followed: Followed| {
             let relevant = match by {
                 By::Output => {
-                    relevant::conditions(&followed.rerun.process, followed.rerun.stream, &followed.path)
+                    relevant::conditions(&followed.rerun.process, followed.rerun.stream, &followed.path, halt)
                 }
                 By::Path => Ok(RelevantConditions {
                     order: (0..followed.path.conditions.len()).collect(),
