@@ -197,11 +197,15 @@ fn both(scene: &Scene<'_>, made: &Made, ours: Byte, theirs: Byte) -> Result<Obse
     let Some(exact) = exact else {
         // Good's write did not happen. If bad's is one that good made later,
         // something was left out.
-        let in_good = scene.in_good(ours.write.process, ours.at)?;
-        if in_good.is_some_and(|(good, _, f)| good == theirs.write.process && f.exact.is_some())
-            && let Some(observed) = missing(scene, made, theirs)?
-        {
+        let is_in_good =
+            scene.in_good(ours.write.process, ours.at)?.is_some_and(|(_, _, f)| f.exact.is_some());
+        if is_in_good && let Some(observed) = missing(scene, made, theirs)? {
             return Ok(observed);
+        }
+        // A child's write is not compared with one of the parent: what differs between these two
+        // differs in good as well.
+        if !is_in_good && scene.partner(ours.write.process).is_some_and(|good| good != theirs.write.process) {
+            return extra(scene, ours);
         }
         return instead(scene, ours, theirs);
     };
