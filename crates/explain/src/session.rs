@@ -544,11 +544,23 @@ fn memory_errors(lab: &mut TrialRunner<'_>, undone: &ChangeSet) -> Result<Vec<St
                 reports.iter().map(trials::sanitizer::Report::sentence).collect();
             // Both sanitizers, or both versions of an access, may say the same.
             without_repeats(&mut sentences);
-            Ok(sentences)
+            Ok(first_of(sentences))
         }
         Err(trials::Error::Cancelled) => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// What a program does behind its first memory error may follow from that: it goes on with memory that
+/// holds anything. The first ones are told, in the order in which they happened, the others are counted.
+fn first_of(mut sentences: Vec<String>) -> Vec<String> {
+    const MOST: usize = 3;
+    let more = sentences.len().saturating_sub(MOST);
+    if more > 1 {
+        sentences.truncate(MOST);
+        sentences.push(format!("{more} more behind these, which may follow from them"));
+    }
+    sentences
 }
 
 /// Leaves each sentence where it stands first.

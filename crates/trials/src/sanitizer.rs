@@ -117,8 +117,8 @@ pub struct Report {
 /// A location in a program or library.
 type Address = (String, String);
 
-/// An unsymbolized report.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+/// A report as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Raw {
     kind: String,
     access: Option<Access>,
@@ -127,19 +127,27 @@ struct Raw {
     object: object::Raw,
 }
 
-/// All reports written into `logs` by the processes of a run in `tree`, without duplicates, in order.
-/// `symbolizer` is llvm-symbolizer.
+/// All that was reported into `logs` by the processes of a run in `tree`, each report
+/// once, in the order in which each process made them. `symbolizer` is llvm-symbolizer.
 ///
 /// # Errors
 /// If the reports cannot be read or the symbolizer cannot be run.
 pub fn reports(logs: &Path, tree: &Path, symbolizer: &Path) -> Result<Vec<Report>, Error> {
     let tree = fs::canonicalize(tree).at("find", tree)?;
-    let mut raw: BTreeSet<Raw> = BTreeSet::new();
+    // Each process has a file of its own: who was done first comes first.
+    let mut files = Vec::new();
     for log in fs::read_dir(logs).at("read", logs)? {
-        let path = log.at("read", logs)?.path();
+        let log = log.at("read", logs)?;
+        let written = log.metadata().and_then(|about| about.modified()).at("read", logs)?;
+        files.push((written, log.path()));
+    }
+    files.sort_unstable();
+    let mut raw: Vec<Raw> = Vec::new();
+    for (_, path) in files {
         let text = fs::read(&path).at("read", &path)?;
         raw.extend(parse(&String::from_utf8_lossy(&text)));
     }
+    without_repeats(&mut raw);
     if raw.is_empty() {
         return Ok(Vec::new());
     }
@@ -153,10 +161,11 @@ pub fn reports(logs: &Path, tree: &Path, symbolizer: &Path) -> Result<Vec<Report
         stack.iter().filter_map(|address| places.get(address)).flatten()
     }
     let source = |stack: &[Address]| {
-        let mut own = frames(stack, &places).filter_map(|frame| Some((frame, own_file(&frame.file, &tree)?)));
+        let known = frames(stack, &places).filter(|frame| frame.line > 0);
+        let mut own = known.filter_map(|frame| Some((frame, own_file(&frame.file, &tree)?)));
         own.next().map(|(frame, file)| Source { file, line: frame.line })
     };
-    let found: BTreeSet<Report> = raw
+    let mut found: Vec<Report> = raw
         .iter()
         .map(|Raw { kind, access, stack, object }| {
             let own = frames(stack, &places).find_map(|frame| Some((frame, own_file(&frame.file, &tree)?)));
@@ -181,7 +190,14 @@ pub fn reports(logs: &Path, tree: &Path, symbolizer: &Path) -> Result<Vec<Report
             }
         })
         .collect();
-    Ok(found.into_iter().collect())
+    without_repeats(&mut found);
+    Ok(found)
+}
+
+/// Leaves each where it stands first.
+fn without_repeats<T: Clone + Eq + std::hash::Hash>(all: &mut Vec<T>) {
+    let mut known = HashSet::new();
+    all.retain(|one| known.insert(one.clone()));
 }
 
 /// The reports that no run in `known` has: compared by kind, function and file.

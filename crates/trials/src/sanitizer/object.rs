@@ -49,8 +49,8 @@ pub struct Object {
     pub freed: Option<Source>,
 }
 
-/// The same, unsymbolized.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+/// The same as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Raw {
     pub name: Option<String>,
     pub beside: Option<Beside>,
@@ -62,7 +62,7 @@ pub(super) struct Raw {
     at: At,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum At {
     #[default]
     Nowhere,

@@ -183,6 +183,18 @@ fn a_branch_on_what_is_not_initialised() {
 }
 
 #[test]
+fn what_happened_first_comes_first() {
+    let text = "#include <stdlib.h>\n__attribute__((noinline)) int z(char *p) { return p[9]; }\n\
+                __attribute__((noinline)) int a(char *p) { return p[10]; }\n\
+                int main(int n, char **v) { (void)v; char *p = calloc(1, 8 + n); return z(p) + a(p) + z(p); }\n";
+    let (_, found) = Program::new(Sanitizer::Address, text).run(&[]);
+    let read = Some(Access::Read);
+    let expected =
+        [report("heap-buffer-overflow", "z", 2, read), report("heap-buffer-overflow", "a", 3, read)];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn reports_of_all_processes_of_a_run() {
     let text = r#"#include <stdlib.h>
 #include <sys/wait.h>
