@@ -14,12 +14,13 @@
 //! recorded in [`Examined`], and never counts against the tree.
 
 use crate::error::{Error, Side};
+use crate::exit_kind::ExitKind;
 use crate::process::Status;
 use crate::runner::{Event, TrialRunner, build_version};
 use crate::sanitizer::{self, Report, Sanitizer};
 use crate::setup::Mode;
 use crate::variant::{TreeKey, Variant};
-use crate::worker::{Built, Worker, WorkerContext};
+use crate::worker::{Built, SANITIZED, Worker, WorkerContext};
 use changes::change::ChangeSet;
 use changes::outcome::{Outcome, Sanity};
 use std::collections::{BTreeSet, HashMap};
@@ -230,7 +231,7 @@ impl TrialRunner<'_> {
             left_out(shared, "MemorySanitizer, as the C++ library is not built for it");
             return Ok(None);
         }
-        let Some(reports) = self.reports(worker, key, variant)? else {
+        let Some(reports) = self.reports(worker, key, variant, &self.context())? else {
             left_out(shared, &format!("{name}, as the program does not build with it"));
             return Ok(None);
         };
@@ -244,8 +245,7 @@ impl TrialRunner<'_> {
             None => {
                 let mut both = Vec::new();
                 for reverted in [self.variants.all(), ChangeSet::new()] {
-                    let (key, variant) = self.version(&reverted)?;
-                    both.push(self.reports(worker, key, &variant)?.unwrap_or_default());
+                    both.push(self.reports_of(worker, &reverted)?);
                 }
                 let bad = both.pop().unwrap_or_default();
                 let known = [both.pop().unwrap_or_default(), bad];
@@ -265,22 +265,34 @@ impl TrialRunner<'_> {
         }))
     }
 
-    /// None if it does not build in this mode.
+    /// What is reported of bad with these changes reverted; nothing if it does not build so.
+    fn reports_of(&self, worker: &mut Worker, reverted: &ChangeSet) -> Result<Vec<Report>, Error> {
+        let mut context = self.context();
+        // It is not waited for that a test ends that is known not to: a loop that goes round without end
+        // reports in its first rounds what it reports at all.
+        if reverted.is_empty() && self.exit_kind_of_bad() == Some(ExitKind::Hang) {
+            context.timeout /= SANITIZED;
+        }
+        let (key, variant) = self.version(reverted)?;
+        Ok(self.reports(worker, key, &variant, &context)?.unwrap_or_default())
+    }
+
+    /// None if it does not build so.
     fn reports(
         &self,
         worker: &mut Worker,
         key: TreeKey,
         variant: &Variant,
+        context: &WorkerContext<'_>,
     ) -> Result<Option<Vec<Report>>, Error> {
-        let context = self.context();
         let Some(symbolizer) = &self.setup.tools.symbolizer else { return Ok(None) };
-        if worker.build(&context, key, variant)? != Built::Yes {
+        if worker.build(context, key, variant)? != Built::Yes {
             return Ok(None);
         }
-        let run = worker.test(&context, &format!("examined-{}", worker.name()), context.stop)?;
+        let run = worker.test(context, &format!("examined-{}", worker.name()), context.stop)?;
         match run.status {
             Status::Cancelled => Err(Error::Cancelled),
-            _ => sanitizer::reports(&worker.reports(&context), worker.root(), symbolizer).map(Some),
+            _ => sanitizer::reports(&worker.reports(context), worker.root(), symbolizer).map(Some),
         }
     }
 
@@ -308,11 +320,8 @@ impl TrialRunner<'_> {
             if !examiner.examined.by.contains(sanitizer.name()) {
                 continue;
             }
-            let mut reports = |set: &ChangeSet| -> Result<Vec<Report>, Error> {
-                let (key, variant) = self.version(set)?;
-                Ok(self.reports(worker, key, &variant)?.unwrap_or_default())
-            };
-            let (fixed, bad) = (reports(reverted)?, reports(&ChangeSet::new())?);
+            let fixed = self.reports_of(worker, reverted)?;
+            let bad = self.reports_of(worker, &ChangeSet::new())?;
             found.extend(sanitizer::new_reports(&bad, &[&fixed]));
         }
         Ok(found)

@@ -50,8 +50,8 @@ const FOREIGN: [&str; 12] = [
     "RELAPSE_SANITIZE",
     "RELAPSE_DRIVER_LOG",
 ];
-/// Timeout factor for a test built with a sanitizer, or at another optimisation level.
-const SANITIZED: u32 = 10;
+/// How much longer a test may take that was built with a sanitizer, or without optimisation.
+pub(crate) const SANITIZED: u32 = 10;
 
 /// The result of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
