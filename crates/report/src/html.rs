@@ -348,7 +348,8 @@ fn auxiliary(answer: &Answer, page: &mut String) {
     }
     let _ = write!(
         page,
-        "<section id=\"auxiliary\">\n<h2>To be undone along with it, so that it builds</h2>\n<details{}><summary>{}</summary>\n",
+        "<section id=\"auxiliary\">\n<h2>{}</h2>\n<details{}><summary>{}</summary>\n",
+        words::auxiliary(answer),
         if answer.auxiliary.len() <= 3 { " open" } else { "" },
         words::count(words::number(answer.auxiliary.len()), "change")
     );

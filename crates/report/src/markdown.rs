@@ -74,8 +74,7 @@ pub fn render(answer: &Answer) -> String {
         page.push_str("</details>\n\n");
     }
     if !answer.auxiliary.is_empty() {
-        let _ =
-            write!(page, "To be undone along with it, so that it builds: {}.\n\n", names(&answer.auxiliary));
+        let _ = write!(page, "{}: {}.\n\n", words::auxiliary(answer), names(&answer.auxiliary));
     }
     for note in answer.notes.iter().take(8) {
         let _ = write!(page, "> {}\n\n", text(note));

@@ -75,7 +75,7 @@ fn result(answer: &Answer, nodes: &[Node<'_>], hunk: &Hunk) -> Value {
     let mut related: Vec<Value> = answer
         .auxiliary
         .iter()
-        .map(|hunk| location(&hunk.file, region(hunk), "", "Must be undone along with it, so that it builds"))
+        .map(|hunk| location(&hunk.file, region(hunk), "", words::auxiliary(answer)))
         .collect();
     related.extend(
         answer

@@ -331,7 +331,7 @@ impl Page<'_> {
         if answer.auxiliary.is_empty() {
             return;
         }
-        self.heading("Must also be undone for the code to compile", "");
+        self.heading(words::auxiliary(answer), "");
         for hunk in answer.auxiliary.iter().take(self.style.auxiliary) {
             self.hunk(hunk, self.style.hunk_lines.min(6));
         }

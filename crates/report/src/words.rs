@@ -1,6 +1,6 @@
 //! Sentences that every rendering uses, so that all say the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use explain::answer::{Answer, Cause, Hunk, Observation, Place, ValuePair};
 
@@ -32,8 +32,10 @@ pub fn verdict(answer: &Answer) -> String {
     };
     match number(answer.auxiliary.len()) {
         0 => {}
-        1 => sentence.push_str(", together with 1 more so that it builds"),
-        more => sentence.push_str(&format!(", together with {more} more so that it builds")),
+        more => {
+            let purpose = if builds_without_auxiliary(answer) { "runs as it should" } else { "builds" };
+            sentence.push_str(&format!(", together with {more} more so that it {purpose}"));
+        }
     }
     sentence.push_str(match answer.applied_with.len() {
         0 if root == 1 => "; put into good, it makes good fail in the same way",
@@ -42,6 +44,31 @@ pub fn verdict(answer: &Answer) -> String {
         _ => "; put into good with what they need there, they make good fail in the same way",
     });
     sentence
+}
+
+/// Whether a trial has shown that the code compiles with the cause undone and not all that has to be undone with
+/// it: that is then needed for another reason than to compile.
+fn builds_without_auxiliary(answer: &Answer) -> bool {
+    let numbers = |hunks: &[Hunk]| hunks.iter().map(|hunk| hunk.change).collect::<BTreeSet<u32>>();
+    let (root, auxiliary) = (numbers(&answer.root), numbers(&answer.auxiliary));
+    answer.trials.log.iter().any(|tried| {
+        let reverted: BTreeSet<u32> = tried.reverted.iter().copied().collect();
+        let rest = &reverted - &root;
+        tried.outcome != "broken"
+            && rest.len() + root.len() == reverted.len()
+            && rest.is_subset(&auxiliary)
+            && rest.len() < auxiliary.len()
+    })
+}
+
+/// Why changes that are not the cause must be undone with it: what the heading above them says.
+#[must_use]
+pub fn auxiliary(answer: &Answer) -> &'static str {
+    if builds_without_auxiliary(answer) {
+        "Must also be undone for the program to run as it should"
+    } else {
+        "Must also be undone for the code to compile"
+    }
 }
 
 /// What was shown of the answer, a line for each question.
@@ -376,6 +403,25 @@ mod tests {
         assert!(!of("x = a + 1", "  x = a+1;"));
         assert!(of("p = strdup(…)", "p = dup(s);"));
         assert!(of("x = f(…) + 2", "x = 2 + f(y);"));
+    }
+
+    #[test]
+    fn what_must_be_undone_as_well_is_needed_to_compile_unless_it_compiled_without() {
+        let hunk = |change| Hunk { change, ..Hunk::default() };
+        let tried = |reverted: &[u32], outcome: &str| explain::answer::Tried {
+            reverted: reverted.to_vec(),
+            outcome: outcome.to_owned(),
+            why: String::new(),
+        };
+        let of = |log: Vec<explain::answer::Tried>| {
+            let mut answer = Answer { root: vec![hunk(3)], auxiliary: vec![hunk(2)], ..Answer::default() };
+            answer.trials.log = log;
+            auxiliary(&answer)
+        };
+        let to_compile = of(vec![tried(&[3], "broken"), tried(&[2, 3], "pass"), tried(&[3, 7], "pass")]);
+        assert_eq!(to_compile, "Must also be undone for the code to compile");
+        let to_run = of(vec![tried(&[2, 3], "pass"), tried(&[3], "unresolved")]);
+        assert_eq!(to_run, "Must also be undone for the program to run as it should");
     }
 
     #[test]

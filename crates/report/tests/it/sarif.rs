@@ -91,8 +91,8 @@ fn auxiliary_changes_are_related_locations() {
     assert_eq!(
         texts,
         [
-            "Must be undone along with it, so that it builds",
-            "Must be undone along with it, so that it builds",
+            "Must also be undone for the code to compile",
+            "Must also be undone for the code to compile",
             "Here it failed"
         ]
     );
