@@ -123,8 +123,9 @@ impl Case<'_> {
             }
         }
         if searched.unasked > 0 {
-            let spent = start.elapsed().as_secs_f64();
-            searched.reason(format!("time was up after {spent:.0} s of {} s", self.options.budget.as_secs()));
+            let Searched { unasked, decisions, .. } = searched;
+            searched
+                .reason(format!("time was up before {unasked} of {decisions} decisions were asked about"));
         }
         for candidate in &mut branches {
             candidate.alternates.sort_by_key(order);
