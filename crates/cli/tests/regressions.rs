@@ -307,6 +307,15 @@ fn explained(case: &Case) -> Result<(), String> {
         if let Some(sentence) = case.says.sentences.iter().find(|sentence| !says(sentence)) {
             return Err(format!("the story does not say: {sentence}"));
         }
+        let shows = |value: &&cases::Shown| {
+            let mut pairs = causes.iter().filter_map(|cause| cause["values"].as_array()).flatten();
+            pairs.any(|pair| {
+                pair["name"] == value.name && pair["good"] == value.good && pair["bad"] == value.bad
+            })
+        };
+        if let Some(value) = case.says.values.iter().find(|value| !shows(value)) {
+            return Err(format!("the story does not show {value:?}"));
+        }
         let errors = answer["observation"]["memory_errors"].as_array().map(Vec::as_slice).unwrap_or_default();
         let is_said =
             |part: &String| errors.iter().any(|e| e.as_str().is_some_and(|e| e.contains(part.as_str())));

@@ -211,6 +211,9 @@ pub struct Observation {
     /// Memory errors that sanitizers report of bad, and not of bad with the answer undone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory_errors: Vec<String>,
+    /// In bad, where the block was freed that the process freed again or went on to use, if it died of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Place>,
     /// Number of the instruction in the bad recording's stream, if it is known.
     pub step: Option<u64>,
 }

@@ -92,6 +92,24 @@ pub fn negated(text: &str) -> Option<&str> {
     None
 }
 
+/// What a `switch` decides by, as its line has it.
+#[must_use]
+pub fn switched(text: &str) -> Option<&str> {
+    let operand = text.trim_start().strip_prefix("switch")?.trim_start().strip_prefix('(')?;
+    let mut depth = 1_u32;
+    for (at, sign) in operand.char_indices() {
+        depth = match sign {
+            '(' => depth + 1,
+            ')' => depth - 1,
+            _ => depth,
+        };
+        if depth == 0 {
+            return Some(operand[..at].trim()).filter(|operand| !operand.is_empty());
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +137,15 @@ mod tests {
         }
         for line in ["if (!x)", "if (a && b)", "x = a ? b : c;", "if (IS_VALUE(t))", "CHECK_END();"] {
             assert!(!has_one_test(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_switch_decides_by_is_in_its_brackets() {
+        assert_eq!(switched("    switch (node->head.type) {"), Some("node->head.type"));
+        assert_eq!(switched("switch (next(at))"), Some("next(at)"));
+        for line in ["case 1:", "switch (a +", "switched(x);", "switch () {"] {
+            assert_eq!(switched(line), None, "{line}");
         }
     }
 

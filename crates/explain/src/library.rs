@@ -6,18 +6,81 @@
 //! program itself; several in a row that come from one line are one step.
 
 use crate::answer::{Cause, Place};
+use program::names::is_library;
+use replay::image::Image;
+use replay::machine::Machine;
+use replay::observer::{Effect, Observer, View};
+use replay::process::LoadedProcess;
+use slice::Occurrence;
 
-/// A step in a library becomes the call of it.
-pub(crate) fn as_call(mut cause: Cause, bad: Option<Place>, good: Option<Place>, callee: &str) -> Cause {
-    if bad.is_some() {
+/// A step in a library becomes the call of it; what is said of it and its values are those of the call.
+pub(crate) fn as_call(mut cause: Cause, bad: Option<Place>, good: Option<Place>) -> Cause {
+    if bad.is_some() && cause.kind != "missing" {
         "call".clone_into(&mut cause.kind);
     }
-    cause.what = format!("{callee} was called");
     cause.place = bad;
     cause.good_place = good;
     cause.formula = None;
-    cause.values.clear();
     cause
+}
+
+/// The call by which the program itself came to each of these moments in a library, in one replay;
+/// none where no function of the program is under way.
+pub(crate) fn calls(process: &LoadedProcess, at: &[Occurrence]) -> Vec<Option<Occurrence>> {
+    let mut answer = vec![None; at.len()];
+    for (number, stream) in process.streams.iter().enumerate() {
+        let of_stream = (0..at.len()).filter(|i| at[*i].stream as usize == number);
+        let mut wanted: Vec<(u64, usize)> = of_stream.map(|i| (at[i].step, i)).collect();
+        wanted.sort_unstable();
+        let Some(last) = wanted.last().map(|wanted| wanted.0) else { continue };
+        let mut callers =
+            Callers { image: &process.image, under_way: Vec::new(), wanted, next: 0, found: Vec::new() };
+        // What does not replay to the end has the answers up to there.
+        let _ = Machine::new(&process.image, &stream.stream).run(&mut callers, last.saturating_add(1));
+        for (i, step) in callers.found {
+            answer[i] = Some(Occurrence { stream: at[i].stream, step });
+        }
+    }
+    answer
+}
+
+/// Where each function stands that is under way: its function, instruction, and when that ran.
+struct Callers<'i> {
+    image: &'i Image,
+    under_way: Vec<(u32, u32, u32, u64)>,
+    /// Steps and where their answer goes, sorted.
+    wanted: Vec<(u64, usize)>,
+    next: usize,
+    found: Vec<(usize, u64)>,
+}
+
+impl Callers<'_> {
+    fn innermost_of_program(&self) -> Option<u64> {
+        let own = self.under_way.iter().rev().find(|(module, function, index, _)| {
+            let module = self.image.module(*module);
+            let place = module.functions[*function as usize].place(*index as usize);
+            place.line > 0 && !is_library(&module.file_path(place.file))
+        });
+        own.map(|(.., step)| *step)
+    }
+}
+
+impl Observer for Callers<'_> {
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        let depth = view.depth as usize;
+        self.under_way.resize(depth, (0, 0, 0, 0));
+        if let Some(innermost) = self.under_way.last_mut() {
+            *innermost = (view.code.module, view.code.function, view.index, view.count);
+        }
+        while let Some((step, i)) = self.wanted.get(self.next).copied()
+            && step <= view.count
+        {
+            if step == view.count {
+                self.found.extend(self.innermost_of_program().map(|step| (i, step)));
+            }
+            self.next += 1;
+        }
+    }
 }
 
 /// Joins steps of one line, if one of them was in a library. `folded`: whether a step was.

@@ -3,6 +3,8 @@
 //! Values are texts by the time two runs are compared. A structure of ten members of which one
 //! differs says nothing at first sight, so those that are the same in both are left out.
 
+use replay::vars::POINTER;
+
 /// Two structures as they are shown, without the members that are the same in both; `None` if
 /// they are no structures with the same members, or all of them differ.
 ///
@@ -31,6 +33,14 @@ pub fn differing(one: &str, other: &str) -> Option<(String, String)> {
     let omitted = left.len() < ones.len();
     let close = |parts: Vec<String>| format!("{{{}{}}}", parts.join(", "), if omitted { ", …" } else { "" });
     (shorter && !left.is_empty()).then(|| (close(left), close(right)))
+}
+
+/// Whether a value says something: that something is a pointer, or has members that are not shown, does not.
+pub fn tells(value: &str) -> bool {
+    match members(value) {
+        Some(members) => members.iter().any(|(_, value)| tells(value)),
+        None => ![POINTER, "{...}", "..."].contains(&value),
+    }
 }
 
 /// Names and values of `{a = 1, b = {...}}`; `None` if the text is something else.
@@ -74,6 +84,16 @@ mod tests {
             "{kind = 1, u = {number = 2, …}, …}".to_owned(),
         );
         assert_eq!(differing(good, bad), Some(expected));
+    }
+
+    #[test]
+    fn pointers_and_what_is_not_shown_tell_nothing() {
+        for value in ["pointer", "{...}", "{p = pointer, q = {...}}", "{Base = {...}, call = pointer}"] {
+            assert!(!tells(value), "{value}");
+        }
+        for value in ["0", "NULL", "{p = pointer, n = 0}", "{1, 2}", "\"pointer\"", "{}"] {
+            assert!(tells(value), "{value}");
+        }
     }
 
     #[test]

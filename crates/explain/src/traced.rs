@@ -208,6 +208,12 @@ impl Ground for Traced<'_> {
             && self.needs.of(node).iter().any(is_thrown)
     }
 
+    fn lands(&self, node: NodeId) -> bool {
+        let site = self.slice.nodes[node as usize].site;
+        let module = self.process.image.module(site.module);
+        module.functions[site.function as usize].is_landing(site.index)
+    }
+
     fn start(&self, node: NodeId) -> Distance {
         self.crossings.get(&node).map(|crossing| crossing.distance).unwrap_or_default()
     }

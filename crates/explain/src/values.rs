@@ -8,16 +8,15 @@ use crate::align::Side;
 use crate::answer::{Cause, Link, Observation, Place, ValuePair};
 use crate::case::Case;
 use crate::causes::Step;
-use crate::condition::{Condition, has_one_test, negated};
+use crate::condition::{Condition, has_one_test, negated, switched};
 use crate::findings::{Findings, Run};
 use crate::formula::formula;
 use crate::library;
 use crate::links::links;
-use crate::members::differing;
+use crate::members::{differing, tells};
 use crate::moments::counterparts;
 use program::inst::Inst;
-use program::names::{brief, is_library, readable};
-use replay::vars::POINTER;
+use program::names::{is_library, readable};
 use slice::snapshot::line::{Decision, LineSnapshot};
 use slice::{Dependence, Occurrence};
 use std::collections::{HashMap, HashSet};
@@ -43,8 +42,12 @@ struct Sight {
     one_test: bool,
     /// What it negates and decides by, if that is all it does.
     negated: Option<String>,
+    /// What it switches by, if it does.
+    switched: Option<String>,
     /// How the other run's value is put into this one.
     link: Option<Link>,
+    /// The call that is looked at instead of a step in a library, and where it stands.
+    call: Option<(Occurrence, Place)>,
 }
 
 /// Why the other run did not come to a line.
@@ -70,7 +73,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
     #[must_use]
     pub fn causes(&self, bad: &[Step], good: &[Step]) -> Vec<Cause> {
         let mut numbers = 0;
-        let mut causes = self.forest(bad, self.findings.bad.as_ref(), &mut numbers);
+        let mut causes = self.below_failure(self.forest(bad, self.findings.bad.as_ref(), &mut numbers));
         let mut from_good = Vec::new();
         for step in good {
             let here = self.forest(std::slice::from_ref(step), self.findings.good.as_ref(), &mut numbers);
@@ -106,6 +109,29 @@ impl<'c, 'l> Comparison<'c, 'l> {
         }
         number(&mut causes, &mut 0);
         causes
+    }
+
+    /// The ways from the earlier moment of a memory error are ways from the failure, which needed both.
+    fn below_failure(&self, causes: Vec<Cause>) -> Vec<Cause> {
+        let Some(earlier) = &self.observation.earlier else { return causes };
+        let stands = |place: &Option<Place>| place.as_ref().map(|place| (place.file.clone(), place.line));
+        let failed = stands(&self.observation.place);
+        let is_earlier = |cause: &Cause| {
+            let here = stands(&cause.place);
+            here == Some((earlier.file.clone(), earlier.line)) && here != failed
+        };
+        let (before, mut rest): (Vec<_>, Vec<_>) = causes.into_iter().partition(is_earlier);
+        let before = before.into_iter().map(|cause| Cause { how: "freed the block".to_owned(), ..cause });
+        match rest.iter().position(|cause| stands(&cause.place) == failed) {
+            Some(top) => rest[top].children.extend(before),
+            None if rest.is_empty() => {
+                let place = self.observation.place.clone();
+                let children = before.collect();
+                rest.push(Cause { place, step: self.observation.step, children, ..Cause::default() });
+            }
+            None => rest.extend(before),
+        }
+        rest
     }
 
     /// A failure at a closing bracket, to which all returns of a function come, stands at the `return`
@@ -199,7 +225,8 @@ impl<'c, 'l> Comparison<'c, 'l> {
             .flatten();
         let children = step.next.iter().map(|next| self.cause(next, run, sights, numbers, folded));
         let children = children.map(without_closing).map(without_passing_on).collect();
-        let caller = is_library(run.traced.file(step.line)).then(|| self.caller(run, node.at)).flatten();
+        let call = sight.as_ref().and_then(|s| s.call.clone());
+        let there = sight.as_ref().and_then(|s| s.other_place.clone());
         let cause = Cause {
             id,
             kind: kind.to_owned(),
@@ -217,41 +244,16 @@ impl<'c, 'l> Comparison<'c, 'l> {
             formula,
             values,
             change: step.change.map(|c| c.0),
-            step: Some(node.at.step),
+            step: Some(call.as_ref().map_or(node.at, |(at, _)| *at).step),
             link: sight.and_then(|s| s.link),
             children,
         };
-        let Some((here, callee)) = caller else { return cause };
+        let Some((_, here)) = call else { return cause };
         folded.insert(id);
         match step.side {
-            Side::Bad => {
-                let good = self.case.difference.map_line_to_good(&here.file, here.line);
-                let good = good.map(|(file, line)| self.place(Side::Good, &file, line, &here.function));
-                library::as_call(cause, Some(here), good, &callee)
-            }
-            Side::Good => library::as_call(cause, None, Some(here), &callee),
+            Side::Bad => library::as_call(cause, Some(here), there),
+            Side::Good => library::as_call(cause, there, Some(here)),
         }
-    }
-
-    /// The innermost line of the program itself that is under way at a moment, and the function
-    /// that it calls.
-    fn caller(&self, run: &Run<'_>, at: Occurrence) -> Option<(Place, String)> {
-        let machine = run.slicer.machine_at(at).ok()?;
-        let image = &run.traced.process.image;
-        let mut callee = None;
-        for frame in machine.frames().iter().rev() {
-            let code = image.code(frame.function);
-            let module = image.module(code.module);
-            let function = &module.functions[code.function as usize];
-            let place = function.place(frame.pc as usize);
-            let file = run.traced.relative(&module.file_path(place.file));
-            let name = brief(&function.name);
-            if place.line > 0 && !is_library(&file) {
-                return Some((self.place(run.traced.side, &file, place.line, &name), callee?));
-            }
-            callee = Some(name);
-        }
-        None
     }
 
     /// The name under which a step's value reached the step above.
@@ -273,34 +275,46 @@ impl<'c, 'l> Comparison<'c, 'l> {
 
     fn place(&self, side: Side, file: &str, line: u32, function: &str) -> Place {
         let text = self.case.sources.line(side, file, line).unwrap_or_default();
-        Place { file: file.to_owned(), line, column: 0, function: function.to_owned(), text }
+        Place { file: file.to_owned(), line, column: 0, function: readable(function).into_owned(), text }
     }
 
     /// Values of steps in their own run, and of the same moments in the other.
     fn sights(&self, steps: &[&Step], run: &Run<'l>) -> Vec<Sight> {
-        let at: Vec<Occurrence> = steps.iter().map(|s| run.traced.slice.nodes[s.node as usize].at).collect();
+        let executed: Vec<Occurrence> =
+            steps.iter().map(|s| run.traced.slice.nodes[s.node as usize].at).collect();
+        let calls = self.calls(steps, &executed, run);
+        // Nobody looks at the lines of a library: what is told is the call of it.
+        let at: Vec<Occurrence> =
+            executed.iter().zip(&calls).map(|(at, call)| call.as_ref().map_or(*at, |call| call.0)).collect();
         let other_run = match run.traced.side {
             Side::Bad => self.findings.good.as_ref(),
             Side::Good => self.findings.bad.as_ref(),
         };
-        let found = match other_run {
-            Some(other) => counterparts(&at, run, other, self.case),
+        let counterparts = |at: &[Occurrence]| match other_run {
+            Some(other) => counterparts(at, run, other, self.case),
             None => vec![None; at.len()],
         };
+        let found = counterparts(&at);
+        // The value that is put in is that of the step itself.
+        let of_steps = if at == executed { found.clone() } else { counterparts(&executed) };
         let links = other_run.map_or_else(
             || vec![None; at.len()],
             |other| {
-                let exact: Vec<_> = found.iter().map(|found| found.as_ref()?.exact).collect();
+                let exact: Vec<_> = of_steps.iter().map(|found| found.as_ref()?.exact).collect();
                 links(steps, &exact, run, other)
             },
         );
         steps
             .iter()
             .zip(at)
+            .zip(calls)
             .zip(found.into_iter().zip(links))
-            .map(|((step, at), (found, link))| {
-                let own_text = self.case.sources.line(step.side, run.traced.file(step.line), step.line.line);
-                let own_text = own_text.unwrap_or_default();
+            .map(|(((step, at), call), (found, link))| {
+                let (file, line) = match &call {
+                    Some((_, place)) => (place.file.as_str(), place.line),
+                    None => (run.traced.file(step.line), step.line.line),
+                };
+                let own_text = self.case.sources.line(step.side, file, line).unwrap_or_default();
                 let (Some(other_run), Some(found)) = (other_run, found) else {
                     return Sight {
                         own: run.slicer.line_snapshot(at, &own_text, ""),
@@ -310,11 +324,13 @@ impl<'c, 'l> Comparison<'c, 'l> {
                         same_text: true,
                         one_test: has_one_test(&own_text),
                         negated: negated(&own_text).map(str::to_owned),
+                        switched: switched(&own_text).map(str::to_owned),
                         link: None,
+                        call,
                     };
                 };
                 let Some(there) = found.instruction() else {
-                    let absent = Some(self.why_absent(step, run.traced.file(step.line)));
+                    let absent = Some(self.why_absent(step.side, file, line));
                     return Sight {
                         own: run.slicer.line_snapshot(at, &own_text, ""),
                         other: None,
@@ -323,7 +339,9 @@ impl<'c, 'l> Comparison<'c, 'l> {
                         same_text: true,
                         one_test: has_one_test(&own_text),
                         negated: negated(&own_text).map(str::to_owned),
+                        switched: switched(&own_text).map(str::to_owned),
                         link: None,
+                        call,
                     };
                 };
                 let other_place = self.place_of(other_run, there);
@@ -338,21 +356,48 @@ impl<'c, 'l> Comparison<'c, 'l> {
                 let link = link.filter(|_| same_text || decides);
                 let one_test = has_one_test(&own_text) && has_one_test(&text);
                 let negated = negated(&own_text).filter(|_| same_text).map(str::to_owned);
-                Sight { own, other, other_place, absent: None, same_text, one_test, negated, link }
+                let switched = switched(&own_text).filter(|_| same_text).map(str::to_owned);
+                Sight {
+                    own,
+                    other,
+                    other_place,
+                    absent: None,
+                    same_text,
+                    one_test,
+                    negated,
+                    switched,
+                    link,
+                    call,
+                }
             })
             .collect()
     }
 
-    /// Why the other run did not come to a step's line.
-    fn why_absent(&self, step: &Step, file: &str) -> Absent {
+    /// The calls by which the program came to those steps that are in a library.
+    fn calls(&self, steps: &[&Step], at: &[Occurrence], run: &Run<'l>) -> Vec<Option<(Occurrence, Place)>> {
+        let in_library: Vec<usize> =
+            (0..steps.len()).filter(|n| is_library(run.traced.file(steps[*n].line))).collect();
+        let mut answer = vec![None; steps.len()];
+        if in_library.is_empty() {
+            return answer;
+        }
+        let moments: Vec<Occurrence> = in_library.iter().map(|n| at[*n]).collect();
+        for (n, call) in in_library.into_iter().zip(library::calls(run.traced.process, &moments)) {
+            answer[n] = call.and_then(|call| Some((call, self.place_of(run, call)?)));
+        }
+        answer
+    }
+
+    /// Why the other run did not come to a line.
+    fn why_absent(&self, side: Side, file: &str, line: u32) -> Absent {
         let difference = self.case.difference;
-        let (there, other) = match step.side {
-            Side::Bad => (difference.map_line_to_good(file, step.line.line), Side::Good),
-            Side::Good => (difference.map_line_to_bad(file, step.line.line), Side::Bad),
+        let (there, other) = match side {
+            Side::Bad => (difference.map_line_to_good(file, line), Side::Good),
+            Side::Good => (difference.map_line_to_bad(file, line), Side::Bad),
         };
         match there {
             None => {
-                let text = self.case.sources.line(step.side, file, step.line.line).unwrap_or_default();
+                let text = self.case.sources.line(side, file, line).unwrap_or_default();
                 // A line that both versions have at its place is no copy that was moved.
                 let stands = |line: &u32| match other {
                     Side::Good => difference.map_line_to_bad(file, *line),
@@ -467,8 +512,8 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
             *to = Some(value.clone());
         }
     }
-    // That something is a pointer says nothing, unless it is none in the other version.
-    let tells = |value: &Option<String>| value.as_ref().is_some_and(|v| v != POINTER);
+    // What says nothing is shown where the other version has something else there.
+    let tells = |value: &Option<String>| value.as_deref().is_some_and(tells);
     pairs.retain(|pair| tells(&pair.bad) || tells(&pair.good));
     let result = |snapshot: &Option<LineSnapshot>| snapshot.as_ref().and_then(|g| g.result.clone());
     let (bad, good) = (result(bad), result(good));
@@ -527,6 +572,7 @@ fn sentence(
         Decision::Held(true) => "true".to_owned(),
         Decision::Held(false) => "false".to_owned(),
         Decision::Value(v) => v.clone(),
+        Decision::Threw(_) => String::new(),
     };
     let (bad, good) = match step.side {
         Side::Bad => (decision(own), decision(other)),
@@ -539,9 +585,26 @@ fn sentence(
         value => value,
     };
     let (bad, good) = (bad.map(turned), good.map(turned));
+    if let Some(sentence) = thrown(bad.as_ref(), good.as_ref(), sight.absent, reference) {
+        return sentence;
+    }
+    let operand = sight
+        .switched
+        .as_deref()
+        .filter(|_| matches!(bad.as_ref().or(good.as_ref()), Some(Decision::Value(_))));
+    // By its type, where the line's own value has one: the name of an enumerator, a character.
+    let typed = operand.and_then(|operand| values.iter().find(|pair| pair.name == operand));
+    let (bad, good) = match typed {
+        Some(pair) => (
+            bad.map(|own| pair.bad.clone().map_or(own, Decision::Value)),
+            good.map(|own| pair.good.clone().map_or(own, Decision::Value)),
+        ),
+        None => (bad, good),
+    };
     let condition = match formula {
         Some(formula) if alike => format!("`{}`", formula.written),
         Some(formula) => format!("`{}`", formula.computed),
+        None if operand.is_some() => format!("`{}`", operand.unwrap_or_default()),
         None if sight.one_test => "the condition".to_owned(),
         None => match sight.negated.as_deref() {
             Some(operand) => format!("`{operand}`"),
@@ -577,6 +640,23 @@ fn sentence(
             Some(Absent::NoMoment) => format!("{reference} ran this line, but not at this moment"),
         },
     }
+}
+
+/// What came out of a call that may throw.
+fn thrown(
+    bad: Option<&Decision>,
+    good: Option<&Decision>,
+    absent: Option<Absent>,
+    reference: &str,
+) -> Option<String> {
+    let Some(Decision::Threw(threw)) = bad.or(good) else { return None };
+    let what = if *threw { "an exception came out of the call" } else { "no exception came out of the call" };
+    Some(match (bad, good) {
+        (Some(Decision::Threw(bad)), Some(Decision::Threw(good))) if bad != good => {
+            format!("{what}, in {reference} {} did", if *good { "one" } else { "none" })
+        }
+        _ => format!("{what}{}", beside(absent, reference)),
+    })
 }
 
 /// Why the other run has no such moment, after what this one did.

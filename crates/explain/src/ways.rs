@@ -60,6 +60,10 @@ pub trait Ground {
     fn catches(&self, _node: NodeId) -> bool {
         false
     }
+    /// The node decides whether an exception came out of a call.
+    fn lands(&self, _node: NodeId) -> bool {
+        false
+    }
     /// How far a criterion is from what was observed: not at all, unless the way to it is one of
     /// the other run.
     fn start(&self, _node: NodeId) -> Distance {
@@ -102,8 +106,9 @@ impl Ways {
                 continue;
             }
             for &(next, how) in needs.of(node) {
-                // The branch went the same way in the other run: it is not what made the difference.
-                if how == Dependence::Potential && ground.dull(next) {
+                // The branch went the same way in the other run: it is not what made the difference. And any
+                // call might have thrown an exception, which neither version's source says.
+                if how == Dependence::Potential && (ground.dull(next) || ground.lands(next)) {
                     continue;
                 }
                 // The exception was thrown under the activation that catches it, so what made that run

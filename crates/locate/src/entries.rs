@@ -136,6 +136,7 @@ fn ways(
     let word = |decision: Option<Decision>| match decision {
         Some(Decision::Held(held)) => (held != is_turned.unwrap_or_default()).to_string(),
         Some(Decision::Value(value)) => value,
+        Some(Decision::Threw(threw)) => if threw { "an exception" } else { "no exception" }.to_owned(),
         None => "?".to_owned(),
     };
     let is_truth = decisions.iter().any(|decision| matches!(decision, Some(Decision::Held(_))));

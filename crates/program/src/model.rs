@@ -303,7 +303,17 @@ impl Function {
         self.places.get(p as usize).copied().unwrap_or_default()
     }
 
-    /// Whether an instruction is in the scope of a variable.
+    /// Whether an instruction goes to the handler of the call in front of it, if an exception came out of that.
+    #[must_use]
+    pub fn is_landing(&self, index: u32) -> bool {
+        let landing = index.checked_sub(1).and_then(|before| self.code.get(before as usize));
+        match (landing, self.code.get(index as usize)) {
+            (Some(Inst::Landing { dst }), Some(Inst::Switch { value, .. })) => *value == Operand::Reg(*dst),
+            _ => false,
+        }
+    }
+
+    /// Whether an instruction is in the block that a variable is declared in.
     #[must_use]
     pub fn in_scope(&self, variable: u32, index: u32) -> bool {
         let scope = self.variables.get(variable as usize).and_then(|v| v.scope);

@@ -55,7 +55,7 @@ pub fn brief(symbol: &str) -> String {
             _ => {}
         }
     }
-    text.replace("__cxx11::", "").replace("__1::", "")
+    text.replace("__cxx11::", "").replace("__1::", "").trim_end().to_owned()
 }
 
 /// Whether a name ends in `operator` and the start of its symbol.
@@ -80,6 +80,9 @@ mod tests {
     fn brief_names_have_no_template_arguments() {
         assert_eq!(brief("_ZN4ListI5ShapeE3addEPS0_"), "List::add");
         assert_eq!(brief("_ZlsRSoRK5Shape"), "operator<<");
+        // The blank in front of the template arguments of an operator.
+        let printed = "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc";
+        assert_eq!(brief(printed), "std::operator<<");
         assert_eq!(brief("main"), "main");
     }
 }

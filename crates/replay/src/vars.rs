@@ -393,7 +393,9 @@ impl Shower<'_> {
                         break;
                     }
                     let text = self.member(m, bytes, known, depth);
-                    let _ = write!(out, "{} = {text}", m.name);
+                    // A base class has the name of its type, with all that it is made of.
+                    let name = m.name.split('<').next().unwrap_or_default();
+                    let _ = write!(out, "{name} = {text}");
                 }
                 out.push('}');
                 out

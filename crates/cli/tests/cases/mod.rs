@@ -45,6 +45,9 @@ pub struct Says {
     /// What the steps of the story say, from the beginning of each sentence.
     #[serde(default)]
     pub sentences: Vec<String>,
+    /// Values that a step of the story shows, as it shows them.
+    #[serde(default)]
+    pub values: Vec<Shown>,
     /// Lines that are shown to decide, by running bad with another value there.
     #[serde(default)]
     pub proven: Vec<String>,
@@ -81,6 +84,15 @@ pub struct Wrong {
     /// Undone alone, it makes the test pass by luck.
     #[serde(default)]
     pub passes: bool,
+}
+
+/// A value in both versions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shown {
+    pub name: String,
+    pub good: String,
+    pub bad: String,
 }
 
 /// What comparisons of the runs say. Lines are named by text in them, of either version.

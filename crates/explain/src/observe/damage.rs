@@ -38,11 +38,19 @@ pub(super) enum What {
     /// So many bytes, so far before or behind a block that was allocated there.
     Outside { len: u64, by: u64, before: bool, size: u64, allocated: Site },
     /// So many bytes of a block that had been freed there.
-    Freed { len: u64, freed: Site },
+    Freed { len: u64, freed: Freed },
     /// A block was freed that had been freed there before.
-    Again { freed: Site },
+    Again { freed: Freed },
     /// What was freed is no block of the heap.
     NoBlock(Pointee),
+}
+
+/// A call that freed a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Freed {
+    pub by: Site,
+    /// When, in the stream that damaged the heap.
+    pub step: u64,
 }
 
 /// Memory that no allocator gave.
@@ -61,7 +69,7 @@ struct Block {
     size: u64,
     allocated: Site,
     /// None while it lives.
-    freed: Option<Site>,
+    freed: Option<Freed>,
 }
 
 #[derive(Default)]
@@ -77,12 +85,12 @@ impl Watcher {
         self.blocks.range(..=address).next_back().map(|(start, block)| (*start, *block))
     }
 
-    fn written(&mut self, view: &View<'_>, address: u64, len: u64, register: Option<u32>) {
+    fn written(&mut self, view: &View<'_>, step: u64, address: u64, len: u64, register: Option<u32>) {
         if self.found.is_some() || len == 0 {
             return;
         }
         if let Some(what) = self.damage(view, address, len, register) {
-            self.found = Some((view.count, register, what));
+            self.found = Some((step, register, what));
         }
     }
 
@@ -123,13 +131,13 @@ impl Watcher {
         meant.or(what)
     }
 
-    fn freed(&mut self, view: &View<'_>, address: u64, at: Site) {
+    fn freed(&mut self, step: u64, address: u64, at: Site) {
         let Some(block) = self.blocks.get_mut(&address) else { return };
         match block.freed {
             Some(freed) if self.found.is_none() => {
-                self.found = Some((view.count, None, What::Again { freed }));
+                self.found = Some((step, None, What::Again { freed }));
             }
-            _ => block.freed = Some(at),
+            _ => block.freed = Some(Freed { by: at, step }),
         }
     }
 
@@ -172,29 +180,31 @@ impl Observer for Watcher {
     fn step(&mut self, view: &View<'_>, effect: Effect) {
         match (effect, view.inst()) {
             (Effect::Store { address, len }, Inst::Store { addr, .. }) => {
-                self.written(view, address, len.into(), register(*addr));
+                self.written(view, view.count, address, len.into(), register(*addr));
             }
             (Effect::Update { address, len, stored: true }, _) => {
-                self.written(view, address, len.into(), None);
+                self.written(view, view.count, address, len.into(), None);
             }
             (Effect::Copy { to, len, .. } | Effect::Fill { to, len }, _) => {
-                self.written(view, to, len, None);
+                self.written(view, view.count, to, len, None);
             }
             _ => {}
         }
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        // The call was counted when it was made.
+        let step = view.count.saturating_sub(1);
         let at = call.frames.last().map_or((0, view.index), |f| (f.function, f.pc));
         let argument = call.args.first().copied().unwrap_or(0);
         let result = call.result.first().copied().unwrap_or(0);
         let is = |bit| call.known.is_some_and(|k| k.has(bit));
         if is(flag::FREES) && argument != 0 && (!is(flag::MOVES) || (result != 0 && result != argument)) {
-            self.freed(view, argument, at);
+            self.freed(step, argument, at);
         } else if call.known.is_none_or(|k| k.allocates.is_none()) {
             for (address, len) in effects::writes(view, call) {
                 if !effects::is_hidden(address) {
-                    self.written(view, address, len, None);
+                    self.written(view, step, address, len, None);
                 }
             }
         }

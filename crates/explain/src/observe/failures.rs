@@ -234,14 +234,23 @@ fn damaged(
             };
             format!("wrote {}, {where_to} allocated at {}", bytes(len), place(allocated))
         }
-        &What::Freed { len, freed } => format!("wrote {} into a block freed at {}", bytes(len), place(freed)),
-        &What::Again { freed } => format!("freed a block that was already freed at {}", place(freed)),
+        &What::Freed { len, freed } => {
+            format!("wrote {} into a block freed at {}", bytes(len), place(freed.by))
+        }
+        &What::Again { freed } => format!("freed a block that was already freed at {}", place(freed.by)),
     };
     observed.observation.summary = format!(
         "the process was killed by {signal} {noticed}, where the allocator found its data damaged; before, \
          the program {did}, {here}"
     );
-    asked(scene, observed, bad, damage.at, damage.wanted.clone(), damage.frames.len())
+    let mut observed = asked(scene, observed, bad, damage.at, damage.wanted.clone(), damage.frames.len())?;
+    // Either the block should still live, or it should not be used any more: why it was freed is asked as well.
+    if let What::Freed { freed, .. } | What::Again { freed } = damage.what {
+        let at = Occurrence { stream: damage.at.stream, step: freed.step };
+        observed.criteria.push(Criterion { at, wanted: vec![Wanted::Ran] });
+        observed.observation.earlier = Some(scene.bad_sources.place(image, freed.by.0, freed.by.1));
+    }
+    Ok(observed)
 }
 
 /// Asks about a moment of bad, and about the corresponding one of good.

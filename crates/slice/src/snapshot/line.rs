@@ -5,11 +5,12 @@
 //! control leaves the line or branches.
 
 use super::called;
-use super::paths::{AccessPath, paths};
+use super::paths::{AccessPath, DottedCall, Named, paths};
 use crate::criterion::Occurrence;
 use crate::moment::{Moment, Side};
 use crate::slicer::Slicer;
 use crate::touched::Touched;
+use expression::Read;
 use program::inst::{Inst, Operand, Ty};
 use program::model::SymbolKind;
 use program::names::brief;
@@ -38,6 +39,8 @@ pub struct LineSnapshot {
 pub enum Decision {
     Held(bool),
     Value(String),
+    /// Whether an exception came out of the call in front of it.
+    Threw(bool),
 }
 
 /// Limits for a short display.
@@ -101,16 +104,13 @@ fn words(text: &str) -> Vec<String> {
 /// What is evaluated at a line.
 struct Wanted {
     words: Vec<String>,
-    /// Words that occur outside all paths.
-    alone: BTreeSet<String>,
-    paths: Vec<AccessPath>,
+    named: Named,
 }
 
 impl Wanted {
     fn of(text: &str, more: &str) -> Wanted {
         let both = format!("{text}\n{more}");
-        let (paths, alone) = paths(&both);
-        Wanted { words: words(&both), alone, paths }
+        Wanted { words: words(&both), named: paths(&both) }
     }
 }
 
@@ -190,6 +190,9 @@ fn look(view: &View<'_>, wanted: &Wanted, touched: &Touched<'_>, ran: bool) -> L
         result: if ran { result(view, inst) } else { None },
         decision: match inst {
             Inst::Branch { cond, .. } => Some(Decision::Held(view.value(*cond) & 1 != 0)),
+            Inst::Switch { value, .. } if view.function().is_landing(view.index) => {
+                Some(Decision::Threw(view.value(*value) & 1 != 0))
+            }
             Inst::Switch { bits, value, .. } => {
                 Some(Decision::Value(vars::show_untyped(Ty::Int(*bits), view.wide(*value))))
             }
@@ -224,7 +227,8 @@ fn values(
     let calls = calls_program(view);
     let is_first = earlier.is_empty();
     let mut reached = Vec::new();
-    for path in &wanted.paths {
+    let paths = &wanted.named.paths;
+    for path in paths {
         let text = &path.expression.text;
         let known = earlier.iter().find(|(name, _)| name == text);
         if calls && !path.is_assigned && !(is_first && matches!(view.inst(), Inst::Call(_))) {
@@ -232,19 +236,52 @@ fn values(
             continue;
         }
         let Ok(value) = moment.evaluate(&path.expression) else { continue };
-        reached.push((text.clone(), crate::moment::shown(&value, vars::Data::of(view), LIMITS)));
+        if ran || !faults_at(view, &value.reads) {
+            reached.push((text.clone(), crate::moment::shown(&value, vars::Data::of(view), LIMITS)));
+        }
     }
+    let objects = wanted.named.calls.iter().filter_map(|call| object(&moment, call));
+    reached.extend(objects);
     let is_shown = |path: &AccessPath| reached.iter().any(|(text, _)| *text == path.expression.text);
     // A path's root is left out if the path is shown; members are not variables.
     let stands_for_paths = |word: &str| {
-        let mut paths = wanted.paths.iter().filter(|path| path.root() == word).peekable();
+        let mut paths = paths.iter().filter(|path| path.root() == word).peekable();
         paths.peek().is_some() && !paths.any(is_shown)
     };
-    let is_wanted = |word: &&str| wanted.alone.contains(*word) || stands_for_paths(word);
+    let is_wanted = |word: &&str| wanted.named.alone.contains(*word) || stands_for_paths(word);
     let words: Vec<&str> = wanted.words.iter().map(String::as_str).filter(is_wanted).collect();
-    let mut list = variables(view, &bindings, &words, ran);
+    let mut list = variables(&moment, &words, ran);
     list.extend(reached);
     list
+}
+
+/// The object whose method a line calls, if it has a content to show: a text, a sequence, a number. Of
+/// other objects the call says what it does.
+fn object(moment: &Moment<'_, '_>, call: &DottedCall) -> Option<(String, String)> {
+    // A member that points to a function is told by what it is called with.
+    if moment.evaluate(&call.callee).is_ok() {
+        return None;
+    }
+    let value = moment.evaluate(&call.object).ok()?;
+    let shown = crate::moment::shown(&value, vars::Data::of(&moment.view), LIMITS);
+    let is_structure = shown.starts_with('{') && shown.contains(" = ");
+    let is_told = !is_structure && !shown.contains("{...}") && shown != "{}" && shown != vars::POINTER;
+    is_told.then(|| (call.object.text.clone(), shown))
+}
+
+/// Whether the instruction that the process died at would have read one of these bytes: replay has zeros
+/// where the process had no memory.
+fn faults_at(view: &View<'_>, reads: &[Read]) -> bool {
+    let (Inst::Load { addr, .. } | Inst::Store { addr, .. }) = view.inst() else { return false };
+    let page = |address: u64| address / 4096;
+    let faulty = page(view.value(*addr));
+    reads.iter().any(|read| match read {
+        Read::Memory { address, len } => {
+            (page(*address)..=page(address.saturating_add(*len))).contains(&faulty)
+        }
+        Read::Bits { address, .. } => page(*address) == faulty,
+        Read::Variable { .. } => false,
+    })
 }
 
 /// Whether the line calls a function of the program.
@@ -268,8 +305,9 @@ fn calls_program(view: &View<'_>) -> bool {
     })
 }
 
-/// Variables with these names: locals first, then globals.
-fn variables(view: &View<'_>, bindings: &Bindings<'_>, words: &[&str], ran: bool) -> Vec<(String, String)> {
+/// Variables of the words: locals first, then members of `this`, then globals.
+fn variables(moment: &Moment<'_, '_>, words: &[&str], ran: bool) -> Vec<(String, String)> {
+    let (view, bindings) = (&moment.view, moment.bindings);
     let function = view.function();
     let module = view.module();
     let mut list = Vec::new();
@@ -285,6 +323,14 @@ fn variables(view: &View<'_>, bindings: &Bindings<'_>, words: &[&str], ran: bool
                 (v.ty, value(view, bindings, n as u32))
             })
             .find(|(_, value)| *value != Value::Gone);
+        if local.is_none()
+            && let Some(shown) = member_of_this(moment, word)
+        {
+            if shown != "{}" {
+                list.push(((*word).to_owned(), shown));
+            }
+            continue;
+        }
         let found = local.or_else(|| {
             module.symbols.iter().enumerate().find_map(|(n, s)| match s.kind {
                 SymbolKind::Data { ty: Some(ty), .. } if s.name == *word => {
@@ -304,8 +350,19 @@ fn variables(view: &View<'_>, bindings: &Bindings<'_>, words: &[&str], ran: bool
     list
 }
 
-/// The value of an instruction, if it is worth showing. Branches, calls and address computations are shown
-/// in other fields.
+/// What a member of the object is whose method runs.
+fn member_of_this(moment: &Moment<'_, '_>, name: &str) -> Option<String> {
+    let function = moment.view.function();
+    if !function.variables.iter().any(|variable| variable.name == "this") {
+        return None;
+    }
+    let member = expression::parse(&format!("this->{name}")).ok()?;
+    let value = moment.evaluate(&member).ok()?;
+    Some(crate::moment::shown(&value, vars::Data::of(&moment.view), LIMITS))
+}
+
+/// The value of an instruction that has one worth showing. What only decides, calls or makes an
+/// address is shown otherwise.
 fn result(view: &View<'_>, inst: &Inst) -> Option<String> {
     let is_shown = match inst {
         Inst::Bin { .. } | Inst::Float { .. } | Inst::ICmp { .. } | Inst::FCmp { .. } => true,

@@ -26,11 +26,31 @@ impl AccessPath {
     }
 }
 
-/// The paths of a line, in order of appearance and without duplicates, and the names that occur outside all
-/// of them.
-pub(super) fn paths(text: &str) -> (Vec<AccessPath>, BTreeSet<String>) {
+/// A call through a dot, `out.text.append(x)`: of an object's method, or of what a member points to. Which of
+/// them it is, is known by the object's type.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DottedCall {
+    /// `out.text.append`.
+    pub callee: Expression,
+    /// `out.text`.
+    pub object: Expression,
+}
+
+/// What a line names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Named {
+    /// Paths, in the line's order, each once.
+    pub paths: Vec<AccessPath>,
+    /// The names that stand outside of all paths.
+    pub alone: BTreeSet<String>,
+    pub calls: Vec<DottedCall>,
+}
+
+/// What a line names.
+pub(super) fn paths(text: &str) -> Named {
     let bare = without_literals(text);
     let mut found: Vec<AccessPath> = Vec::new();
+    let mut calls: Vec<DottedCall> = Vec::new();
     let mut alone = BTreeSet::new();
     let mut changed = BTreeSet::new();
     let mut candidates = Vec::new();
@@ -58,6 +78,10 @@ pub(super) fn paths(text: &str) -> (Vec<AccessPath>, BTreeSet<String>) {
             }
         } else if !behind.starts_with('(') {
             candidates.push((path.to_owned(), is_assigned));
+        } else if let Some(call) = dotted_call(path)
+            && !calls.iter().any(|known| known.object.text == call.object.text)
+        {
+            calls.push(call);
         }
     }
     for (path, is_assigned) in candidates {
@@ -83,7 +107,20 @@ pub(super) fn paths(text: &str) -> (Vec<AccessPath>, BTreeSet<String>) {
         assigned.iter().any(|a| text.len() > a.len() && text.contains(a.as_str()))
     };
     found.retain(|path| !goes_through(path));
-    (found, alone)
+    Named { paths: found, alone, calls }
+}
+
+/// A call whose callee is a path that ends in a dot and a name.
+fn dotted_call(path: &str) -> Option<DottedCall> {
+    let (object, method) = path.rsplit_once('.')?;
+    let accesses = object.matches("->").count() + object.matches(['.', '[']).count();
+    if !method.trim().chars().all(is_of_name) || accesses > MOST_ACCESSES {
+        return None;
+    }
+    Some(DottedCall {
+        callee: expression::parse(path).ok()?,
+        object: expression::parse(object.trim_end()).ok()?,
+    })
 }
 
 /// Whether the text after an operand assigns to it.
@@ -196,7 +233,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Vec<(String, bool)> {
-        paths(text).0.into_iter().map(|path| (path.expression.text, path.is_assigned)).collect()
+        paths(text).paths.into_iter().map(|path| (path.expression.text, path.is_assigned)).collect()
     }
 
     fn read(paths: &[&str]) -> Vec<(String, bool)> {
@@ -232,8 +269,25 @@ mod tests {
     }
 
     #[test]
+    fn objects_of_dotted_calls_are_told() {
+        let objects = |text: &str| {
+            let calls = paths(text).calls;
+            calls.into_iter().map(|call| (call.object.text, call.callee.text)).collect::<Vec<_>>()
+        };
+        let told = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
+        };
+        assert_eq!(objects("data.clear();"), told(&[("data", "data.clear")]));
+        assert_eq!(
+            objects("p->out.text.append(x, y.size());"),
+            told(&[("p->out.text", "p->out.text.append"), ("y", "y.size"),])
+        );
+        assert_eq!(objects("p->call(q); f(x).g(); a.b = \"c.d()\";"), told(&[]));
+    }
+
+    #[test]
     fn names_outside_of_paths_are_told() {
-        let (_, alone) = paths("memcpy(s + n, x->sval, y->len + x);");
-        assert_eq!(alone.into_iter().collect::<Vec<_>>(), ["memcpy", "n", "s", "x"]);
+        let named = paths("memcpy(s + n, x->sval, y->len + x);");
+        assert_eq!(named.alone.into_iter().collect::<Vec<_>>(), ["memcpy", "n", "s", "x"]);
     }
 }

@@ -140,6 +140,7 @@ fn sum_observation() -> Observation {
         output: None,
         stderr: strings(&["sum: sum.c:13: f: Assertion `sum == 4' failed."]),
         memory_errors: Vec::new(),
+        earlier: None,
         step: Some(41),
     }
 }
@@ -389,6 +390,7 @@ pub fn crash() -> Answer {
             memory_errors: strings(&[
                 "db_getinfo (src/ldblib.c:131) writes past the end of `ar`, declared at src/ldblib.c:120",
             ]),
+            earlier: None,
             step: Some(120_340),
         },
         root: vec![Hunk {
@@ -738,6 +740,7 @@ pub fn hostile() -> Answer {
             }),
             stderr: strings(&["a\u{1b}[31m<script>alert(1)</script>", "```"]),
             memory_errors: strings(&["a\u{1b}[31m<script>alert(1)</script>", "```"]),
+            earlier: None,
             step: Some(u64::MAX),
         },
         root: vec![hunk(0), hunk(1)],
