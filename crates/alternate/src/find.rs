@@ -219,7 +219,7 @@ fn both_directions(
     (searched, candidates)
 }
 
-/// Gives the branch instances their execution indices: one replay of each version.
+/// Computes the execution indices of the branch instances, with one replay of each version.
 fn name_moments<'c>(
     runs: &Both<&Run<'_>>,
     candidates: impl Iterator<Item = &'c mut Candidate>,

@@ -43,7 +43,7 @@ pub(crate) struct Case<'c> {
     pub runs_made: u64,
 }
 
-/// What became of an input that a solver proposed.
+/// The outcome of trying a proposed input.
 pub(crate) enum Trial {
     Confirmed(Box<Alternate>),
     Rejected(String),
@@ -321,7 +321,7 @@ pub(crate) fn same_end(ended: &Both<Ended>) -> bool {
     ended.old == ended.new && ended.old.status != Status::TimedOut
 }
 
-/// What of an input is another than before, origin by origin.
+/// The changed bytes of an input, by origin.
 pub(crate) fn parts(before: &Both<Input>, after: &Both<Input>) -> Vec<Part> {
     let mut found: Vec<Part> = Vec::new();
     for side in [Side::Old, Side::New] {

@@ -1,4 +1,4 @@
-//! The methods that `expose` and `explore` are compared with, for `cargo xtask bench explore`.
+//! The baselines that `expose` and `explore` are compared with, for `cargo xtask bench explore`.
 //!
 //! ```text
 //! alone mutations SECONDS CC BUILD TEST...   the differential fuzzing loop of `expose` without the solver
@@ -7,8 +7,8 @@
 //! alone paths SECONDS CC BUILD TEST          all paths instead of groups by output
 //! ```
 //!
-//! The versions are in the directories `good` and `bad` of the current one, or are it. `CC` is `relapse-cc`, with
-//! `relapse` beside it. Prints what the commands print as JSON, as far as the benchmark reads it.
+//! The versions are in the directories `good` and `bad` of the current one, or are it. `CC` is `relapse-cc`,
+//! with `relapse` in the same directory. Prints the fields of the commands' JSON that the benchmark reads.
 
 use alternate::{Both, Side};
 use explore::expose::{Request, Workers, expose};

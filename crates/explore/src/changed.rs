@@ -250,7 +250,7 @@ fn may_be_at(change: &Change, file: &str, line: &Line, functions: &BTreeMap<Line
     line.0 == file && functions.get(line).is_some_and(|of| of.iter().any(|f| f.contains(name)))
 }
 
-/// Lines that use the variable whose initial value a change is of.
+/// Lines that use the variable whose initial value is changed.
 fn users(code: &Code<'_>, change: &Change, side: Side) -> BTreeSet<Line> {
     let (file, range) = match side {
         Side::Old => (old_file(change), change.old_range()),

@@ -1,4 +1,4 @@
-//! Inputs on which two versions behave differently, from beginning to end.
+//! Inputs on which two versions behave differently: the whole search.
 //!
 //! ```text
 //! versions -> built plain and with recording -> tests run by both        (those that differ already)
@@ -76,7 +76,7 @@ const MOST_TESTS: usize = 40;
 /// Most differences are found at once: comparing group by group begins after so long, or after this part of the time.
 const FIRST: Duration = Duration::from_secs(4);
 const PART: u32 = 6;
-/// Runs for making an exposing input small.
+/// Limits of minimising an exposing input.
 const SHRINKING: usize = 300;
 const SHRINKING_TIME: Duration = Duration::from_secs(10);
 

@@ -147,7 +147,7 @@ pub struct Effort {
     pub questions: Answers,
     /// What the versions compute, group by group.
     pub signatures: Signatures,
-    /// Values that were taken as fixed in questions.
+    /// Values that were concretised in queries.
     pub fixed_values: u64,
     pub interrupted: bool,
 }

@@ -32,7 +32,7 @@ enum Cell {
     Fixed(u8),
     /// The first byte of a number's text, and how it was printed.
     Number(Term, Vec<u8>),
-    /// The others.
+    /// The other bytes of a number's text.
     More,
 }
 

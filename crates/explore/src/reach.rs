@@ -57,7 +57,7 @@ pub struct Progress {
     pub gaps: u64,
     /// What the versions compute, group by group.
     pub signatures: Signatures,
-    /// All ways of all inputs that were met have been asked about.
+    /// All edges not taken by any input have been queried.
     pub exhausted: bool,
     pub solver: Statistics,
 }

@@ -66,7 +66,7 @@ pub enum Piece {
     Byte(Term),
     /// A number that does, and how it is printed.
     Number(Term, Vec<u8>),
-    /// The exit status, if it does.
+    /// The exit status, if it depends on input.
     Status(Term),
 }
 
@@ -547,7 +547,7 @@ fn with_lengths(world: &mut TermContext, terms: &[Term]) -> Vec<Term> {
     all
 }
 
-/// Each term once, where it is first.
+/// Each term once, at its first position.
 fn once(conditions: impl Iterator<Item = Condition>) -> Vec<Condition> {
     let mut seen = HashSet::new();
     conditions.filter(|c| seen.insert(c.term)).collect()

@@ -40,8 +40,8 @@ impl Reason {
     }
 }
 
-/// For branches that went another way, by their steps in the failing run, the step of the earlier one
-/// that they follow from, if there is one.
+/// Maps branches that took another direction, by their steps in the failing run, to the step of the earlier
+/// branch that they follow from, if there is one.
 #[must_use]
 pub fn consequences(
     failure: &Failure<'_>,

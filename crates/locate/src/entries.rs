@@ -20,10 +20,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Values are for reading in passing.
 const LIMITS: Limits = Limits { depth: 1, elements: 8, string: 60, addresses: false };
-/// Values that are shown; the first that differ say most.
+/// Maximum number of values shown; the first that differ are the most useful.
 const MAX_VALUES: usize = 8;
 
-/// The branches of the failing run that went another way, one entry for each place.
+/// The branches of the failing run that took another direction, one entry per location.
 #[must_use]
 pub fn branches(
     failure: &Failure<'_>,
@@ -176,8 +176,8 @@ fn informative(mut values: Vec<ValuePair>) -> Vec<ValuePair> {
     values
 }
 
-/// The first assignments of the failure's slice whose values differ in a passing run, one for each
-/// line. What was read from outside is input and no assignment: it differs anyway.
+/// The first assignments in the failure's slice whose values differ in a passing run, one per line. Input is
+/// no assignment: it differs anyway.
 #[must_use]
 pub fn values(failure: &Failure<'_>, stream: u32, passing: &Passing, aligned: &Aligned) -> Vec<ValueEntry> {
     let slicer = Slicer::new(&passing.process, SlicerOptions::default());

@@ -94,7 +94,7 @@ pub struct Means<'m> {
     /// Runs that fail in another way than this say nothing of the fault: inputs that were made may be wrong
     /// in ways of their own.
     pub same_end: Option<Status>,
-    /// Recordings that are not needed any more are kept for the user.
+    /// Keep recordings that are no longer needed, for the user.
     pub keep: bool,
     pub stop: &'m AtomicBool,
     /// No runs start after this time.

@@ -269,7 +269,7 @@ fn other_processes(recording: &Recording, failing: &recording::Process) -> Optio
     ))
 }
 
-/// Fills in what the runs say.
+/// Fills in the results of the runs.
 fn tell(
     located: &mut Located,
     failure: &Failure<'_>,
@@ -284,7 +284,7 @@ fn tell(
         let mut passing = Passing::open(nearest, reference)?;
         let mut aligned = Aligned::new(failure, stream, &passing.process, passing.stream)?;
         located.branches = entries::branches(failure, stream, reference.branches, &passing, &aligned);
-        // A run that takes the same way has a partner for every value.
+        // A run that takes the same path has a partner for every value.
         if let Some(same) = outcome.same_flow.as_ref().filter(|same| same.number != nearest.number) {
             located.values_from = tests.get(same.number).map(|test| ran(test, &same.recorded, true));
             passing = Passing::open(same, reference)?;

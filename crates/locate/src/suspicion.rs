@@ -131,7 +131,7 @@ pub fn join(lines: &mut [SuspectLine], pool: Option<(f64, &Suspicion)>, right: &
         weigh(&mut weights, lines, right, RIGHT / (1.0 + pool.map_or(0.0, |(weight, _)| weight) / 2.0));
     }
     let mut weighed: Vec<(f64, SuspectLine)> = weights.into_iter().zip(lines.iter().cloned()).collect();
-    // Stable: equals stay in the order of the report.
+    // Stable sort: ties keep the order of the report.
     weighed.sort_by(|a, b| b.0.total_cmp(&a.0));
     for (place, (_, line)) in lines.iter_mut().zip(weighed) {
         *place = line;
