@@ -42,7 +42,7 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
 
 fuzz_target!(|data: &[u8]| {
     let _ = program::binary::Binary::parse(data);
-    let _ = program::kept::Kept::decode(data).map(|kept| kept.modules());
+    let _ = program::kept::StoredBinary::decode(data).map(|kept| kept.modules());
     let Ok(modules) = section::decode_all(data) else { return };
     for module in &modules {
         let _ = module.to_string();

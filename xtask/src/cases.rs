@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::shell::{self, Result};
-use crate::tools::LONG;
+use crate::tools::DEFAULT_TIMEOUT;
 
 /// One regression.
 #[derive(Clone, Debug)]
@@ -122,14 +122,14 @@ impl Case {
     /// to `repository`.
     pub fn lay_out(&self, dir: &Path) -> Result<()> {
         let (good, bad) = (dir.join("good"), dir.join("bad"));
-        shell::fresh_dir(&bad)?;
-        shell::fresh_dir(&good)?;
+        shell::create_empty_dir(&bad)?;
+        shell::create_empty_dir(&good)?;
         shell::copy_tree(&self.dir.join("good"), &good)?;
         if !self.has_patches() {
             return shell::copy_tree(&self.dir.join("bad"), &bad);
         }
         let repository = dir.join("repository");
-        shell::fresh_dir(&repository)?;
+        shell::create_empty_dir(&repository)?;
         shell::copy_tree(&good, &repository)?;
         git(&repository, &["init", "--quiet", "--initial-branch=main"])?;
         git(&repository, &["add", "--all", "--force"])?;
@@ -181,7 +181,7 @@ fn with_author(command: &mut Command) -> &mut Command {
 }
 
 fn done(command: &mut Command) -> Result<String> {
-    let outcome = shell::capture(command, LONG)?;
+    let outcome = shell::capture(command, DEFAULT_TIMEOUT)?;
     if !outcome.status.success() {
         return Err(format!("{}: {}", shell::shown(command), outcome.complaint()));
     }

@@ -14,7 +14,7 @@ pub fn command() -> Result<()> {
     setup::install(setup::Need::Use)?;
     let tools = Tools::build()?;
     let dir = shell::target().join("demo");
-    shell::fresh_dir(&dir)?;
+    shell::create_empty_dir(&dir)?;
     record(&tools, &dir)?;
     explain(&tools, &dir.join("explain"))
 }

@@ -31,7 +31,7 @@ pub fn command(args: &[&str]) -> Result<()> {
         _ => return Err("usage: cargo xtask package [--dev]".to_owned()),
     };
     let dir = shell::target().join("package");
-    shell::fresh_dir(&dir)?;
+    shell::create_empty_dir(&dir)?;
     let tree = dir.join("tree");
     lay_out(&tools, &tree)?;
     let version = version(&tools)?;
@@ -51,7 +51,7 @@ pub fn command(args: &[&str]) -> Result<()> {
 /// Creates the files of the package.
 fn lay_out(tools: &Tools, tree: &Path) -> Result<()> {
     let bin = tree.join("usr/bin");
-    shell::fresh_dir(&bin)?;
+    shell::create_empty_dir(&bin)?;
     for program in [&tools.relapse, &tools.cc] {
         let to = bin.join(program.file_name().unwrap_or_default());
         shell::run(Command::new("strip").arg("--strip-unneeded").arg("-o").arg(&to).arg(program))?;
@@ -165,7 +165,7 @@ fn output(command: &mut Command) -> Result<String> {
 /// Unpacks the package, and builds, records and explains a program using only its content.
 fn attempt(package: &Path, dir: &Path) -> Result<()> {
     let root = dir.join("root");
-    shell::fresh_dir(&root)?;
+    shell::create_empty_dir(&root)?;
     shell::run(Command::new("dpkg-deb").arg("--extract").arg(package).arg(&root))?;
     let case = Case::one(&cases::home(), "running-example")?;
     case.lay_out(dir)?;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::cases::Case;
 use crate::setup;
 use crate::shell::{self, Result};
-use crate::tools::LONG;
+use crate::tools::DEFAULT_TIMEOUT;
 
 /// The directory of all cases.
 pub fn home() -> PathBuf {
@@ -45,7 +45,7 @@ pub fn prepare(case: &Case) -> Result<PathBuf> {
     let dir = shell::target().join("releases").join(&case.name);
     for version in ["good", "bad"] {
         let to = dir.join(version);
-        shell::fresh_dir(&to)?;
+        shell::create_empty_dir(&to)?;
         let word = |key: &str| {
             let said = case.table.get(version).and_then(|table| table.get(key)).and_then(toml::Value::as_str);
             said.ok_or_else(|| format!("{}: {version} has no {key}", case.name))
@@ -102,7 +102,7 @@ fn fetch(package: &str, version: &str) -> Result<PathBuf> {
     command
         .args(["metadata", "--format-version", "1", "--filter-platform", "x86_64-unknown-linux-gnu"])
         .current_dir(&dir);
-    let outcome = shell::capture(&mut command, LONG)?;
+    let outcome = shell::capture(&mut command, DEFAULT_TIMEOUT)?;
     if !outcome.status.success() {
         return Err(format!("failed to get {package} {version}:\n{}", outcome.complaint()));
     }
@@ -121,13 +121,13 @@ fn differ(case: &Case, dir: &Path) -> Result<()> {
     let mut ends = Vec::new();
     for version in ["good", "bad"] {
         let tree = plain.join(version);
-        shell::fresh_dir(&tree)?;
+        shell::create_empty_dir(&tree)?;
         copy_files(&dir.join(version), &tree, true)?;
         let run = |line: &str, limit| {
             let mut command = Command::new("sh");
             shell::capture(command.args(["-c", line]).current_dir(&tree).env("CC", "clang-22"), limit)
         };
-        let built = run(&case.build, LONG)?;
+        let built = run(&case.build, DEFAULT_TIMEOUT)?;
         if !built.status.success() {
             return Err(format!("{}: {version} does not build:\n{}", case.name, built.complaint()));
         }

@@ -104,7 +104,7 @@ pub fn packages(wanted: &[&str]) -> Result<()> {
         return Ok(());
     }
     eprintln!("xtask: installing {}", missing.join(" "));
-    let Some(prefix) = way_to_root() else { return Err(by_hand(&missing)) };
+    let Some(prefix) = root_prefix() else { return Err(by_hand(&missing)) };
     // Package lists may be absent or outdated. If updating them fails, the installation may still succeed,
     // and otherwise reports the error.
     let _ = shell::run(apt(&prefix).args(["update", "-qq"]));
@@ -174,7 +174,7 @@ fn is_installed(name: &str) -> bool {
 
 /// The command prefix for running as root: empty for root itself, else `sudo`. `None` if root is not
 /// available.
-fn way_to_root() -> Option<Vec<&'static str>> {
+fn root_prefix() -> Option<Vec<&'static str>> {
     let id = Command::new("id").arg("-u").output().ok()?;
     if id.stdout.trim_ascii() == b"0" {
         return Some(Vec::new());

@@ -143,7 +143,7 @@ fn wait(child: &mut Child, limit: Duration) -> std::io::Result<(ExitStatus, bool
 }
 
 /// Creates an empty directory; existing content is removed.
-pub fn fresh_dir(path: &Path) -> Result<()> {
+pub fn create_empty_dir(path: &Path) -> Result<()> {
     if path.exists() {
         fs::remove_dir_all(path).map_err(|error| format!("failed to remove {}: {error}", path.display()))?;
     }

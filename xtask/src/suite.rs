@@ -164,8 +164,8 @@ fn counted(command: &mut Command) -> Count {
         Err(error) => return Count::one(Err(format!("failed to run cargo: {error}"))),
     };
     let stderr = child.stderr.take();
-    let reader = std::thread::spawn(move || stderr.map(|pipe| pass_on(pipe, std::io::stderr())));
-    let mut count = child.stdout.take().map(|pipe| pass_on(pipe, std::io::stdout())).unwrap_or_default();
+    let reader = std::thread::spawn(move || stderr.map(|pipe| tee_results(pipe, std::io::stderr())));
+    let mut count = child.stdout.take().map(|pipe| tee_results(pipe, std::io::stdout())).unwrap_or_default();
     count = count.add(reader.join().ok().flatten().unwrap_or_default());
     let status = child.wait();
     if count.failed == 0 && !status.is_ok_and(|status| status.success()) {
@@ -176,7 +176,7 @@ fn counted(command: &mut Command) -> Count {
 }
 
 /// Copies a stream line by line, and adds up the results in it.
-fn pass_on(from: impl std::io::Read, mut to: impl Write) -> Count {
+fn tee_results(from: impl std::io::Read, mut to: impl Write) -> Count {
     let mut count = Count::default();
     for line in BufReader::new(from).split(b'\n').map_while(std::result::Result::ok) {
         count = count.add(results_in(&String::from_utf8_lossy(&line)));

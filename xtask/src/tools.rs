@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::shell::{self, Outcome, Result};
 
 /// A generous default timeout of a program.
-pub const LONG: Duration = Duration::from_secs(900);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Paths of the built executables.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl Tools {
     pub fn build_dev() -> Result<Self> {
         // With the features of the whole workspace, as the tests were built, so that nothing is built twice.
         shell::run(shell::cargo().args(["build", "--quiet", "--workspace", "--bins"]))?;
-        Self::in_folder("debug")
+        Self::in_target_dir("debug")
     }
 
     /// Makes the `relapse-c++` link for the commands that the tests build.
@@ -73,15 +73,15 @@ impl Tools {
 
     /// The commands as the tests have built them.
     pub fn of_tests() -> Result<Self> {
-        Self::in_folder("debug")
+        Self::in_target_dir("debug")
     }
 
     /// The commands of the last release build.
     pub fn existing() -> Result<Self> {
-        Self::in_folder("release")
+        Self::in_target_dir("release")
     }
 
-    fn in_folder(profile: &str) -> Result<Self> {
+    fn in_target_dir(profile: &str) -> Result<Self> {
         let dir = shell::target().join(profile);
         let tools = Tools {
             relapse: dir.join("relapse"),

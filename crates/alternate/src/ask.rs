@@ -15,48 +15,48 @@ use std::time::{Duration, Instant};
 use symbolic::TermContext;
 
 /// A query that takes longer is hard.
-const HARD: Duration = Duration::from_secs(1);
+const HARD_QUERY_TIME: Duration = Duration::from_secs(1);
 /// The reason for an unanswered hard query, and the remedy.
 const NO_SOLVER: &str = "too hard without a solver, and none was found: install cvc5 (or bitwuzla, z3)";
 /// Timeout of the query without the other version's conditions.
 const PRECHECK: Duration = Duration::from_secs(10);
 
-pub(crate) struct Asker {
+pub(crate) struct DecisionSolver {
     session: Session,
     settings: Settings,
     /// The branches so far, for queries without the other version.
     before: Vec<Term>,
     /// A session for those queries, and how many branches it has assumed.
-    bare: Option<(Session, usize)>,
+    path_session: Option<(Session, usize)>,
     hard: bool,
 }
 
-impl Asker {
-    pub fn new(settings: &Settings) -> Asker {
-        Asker {
+impl DecisionSolver {
+    pub fn new(settings: &Settings) -> DecisionSolver {
+        DecisionSolver {
             session: Session::new(settings.clone()),
             settings: settings.clone(),
             before: Vec::new(),
-            bare: None,
+            path_session: None,
             hard: false,
         }
     }
 
     /// Assumes a condition of the other version.
-    pub fn hold(&mut self, pool: &mut Pool, condition: Term) {
+    pub fn assume_other(&mut self, pool: &mut Pool, condition: Term) {
         self.session.assume(pool, condition);
     }
 
     /// Assumes a branch that precedes the next queries.
-    pub fn pass(&mut self, pool: &mut Pool, condition: Term) {
+    pub fn assume_branch(&mut self, pool: &mut Pool, condition: Term) {
         self.session.assume(pool, condition);
         self.before.push(condition);
     }
 
     pub fn statistics(&self) -> Statistics {
         let mut all = self.session.statistics();
-        if let Some((bare, _)) = &self.bare {
-            let more = bare.statistics();
+        if let Some((path_session, _)) = &self.path_session {
+            let more = path_session.statistics();
             all.solved += more.solved;
             all.enumerated += more.enumerated;
             all.solver_time += more.solver_time;
@@ -70,43 +70,48 @@ impl Asker {
         let TermContext { pool, variables } = world;
         let given = |v: u32| variables.value(v);
         let opposite = pool.not(condition);
-        if self.hard && self.impossible_before(pool, opposite, &given) {
+        if self.hard && self.is_unsat_on_path(pool, opposite, &given) {
             return Outcome::Unsat;
         }
         let start = Instant::now();
         let outcome = answered(self.session.ask(pool, opposite, &given));
-        let slow = start.elapsed() >= HARD;
+        let slow = start.elapsed() >= HARD_QUERY_TIME;
         let Outcome::Unknown(reason) = outcome else {
             self.hard |= slow;
             return outcome;
         };
-        if !self.hard && self.impossible_before(pool, opposite, &given) {
+        if !self.hard && self.is_unsat_on_path(pool, opposite, &given) {
             self.hard |= slow;
             return Outcome::Unsat;
         }
         self.hard |= slow;
-        match self.narrowed(pool, opposite, &given) {
+        match self.with_other_bytes_fixed(pool, opposite, &given) {
             found @ Outcome::Sat(_) => found,
             _ => Outcome::Unknown(reason),
         }
     }
 
     /// Whether the branches before imply the negation of a condition.
-    fn impossible_before(&mut self, pool: &mut Pool, condition: Term, given: &dyn Fn(u32) -> u128) -> bool {
-        let (bare, told) = self.bare.get_or_insert_with(|| {
+    fn is_unsat_on_path(&mut self, pool: &mut Pool, condition: Term, given: &dyn Fn(u32) -> u128) -> bool {
+        let (path_session, told) = self.path_session.get_or_insert_with(|| {
             let mut settings = self.settings.clone();
             settings.limits.timeout = settings.limits.timeout.min(PRECHECK);
             (Session::new(settings), 0)
         });
         for &term in &self.before[*told..] {
-            bare.assume(pool, term);
+            path_session.assume(pool, term);
         }
         *told = self.before.len();
-        answered(bare.ask(pool, condition, given)) == Outcome::Unsat
+        answered(path_session.ask(pool, condition, given)) == Outcome::Unsat
     }
 
     /// The query with all bytes fixed that the condition does not name.
-    fn narrowed(&mut self, pool: &mut Pool, condition: Term, given: &dyn Fn(u32) -> u128) -> Outcome {
+    fn with_other_bytes_fixed(
+        &mut self,
+        pool: &mut Pool,
+        condition: Term,
+        given: &dyn Fn(u32) -> u128,
+    ) -> Outcome {
         let free: HashSet<u32> = pool.variables(condition).iter().copied().collect();
         let mut conditions = self.session.assumed().to_vec();
         let mut others: HashSet<u32> = HashSet::new();
@@ -134,7 +139,7 @@ fn answered(outcome: Result<Outcome, Error>) -> Outcome {
     }
 }
 
-/// Whether conditions hold under an assignment.
+/// Whether conditions assume_other under an assignment.
 pub(crate) fn holds(
     pool: &Pool,
     conditions: impl IntoIterator<Item = Term>,
@@ -174,11 +179,11 @@ mod tests {
     fn a_question_without_a_solver_is_unknown_and_says_what_to_do() {
         let mut world = TermContext::default();
         let condition = product(&mut world);
-        let Outcome::Unknown(reason) = Asker::new(&settings("")).ask(&mut world, condition) else {
+        let Outcome::Unknown(reason) = DecisionSolver::new(&settings("")).ask(&mut world, condition) else {
             panic!("nobody can know")
         };
         assert!(reason.contains("install cvc5"), "{reason}");
-        let missing = Asker::new(&settings("./no-such-solver")).ask(&mut world, condition);
+        let missing = DecisionSolver::new(&settings("./no-such-solver")).ask(&mut world, condition);
         let Outcome::Unknown(reason) = missing else { panic!("nobody can know") };
         assert!(reason.starts_with("failed to start the solver no-such-solver"), "{reason}");
     }
@@ -187,7 +192,7 @@ mod tests {
     fn the_other_version_and_the_branches_before_count() {
         let mut world = TermContext::default();
         let condition = product(&mut world);
-        let mut asker = Asker::new(&settings("cvc5"));
+        let mut asker = DecisionSolver::new(&settings("cvc5"));
         let Outcome::Sat(model) = asker.ask(&mut world, condition) else { panic!("251 times 241") };
         let mut found: Vec<u128> = model.values.values().copied().collect();
         found.sort_unstable();
@@ -195,18 +200,18 @@ mod tests {
         // The first byte is not the larger one.
         let (x, y) = (world.pool.variable(0, 8), world.pool.variable(1, 8));
         let less = world.pool.binary(Binary::Ult, x, y);
-        asker.hold(&mut world.pool, less);
+        asker.assume_other(&mut world.pool, less);
         let Outcome::Sat(model) = asker.ask(&mut world, condition) else { panic!("241 times 251") };
         assert_eq!(model.values[&0], 241);
         // A branch before contradicts it.
         let limit = world.pool.constant(8, 250);
         let small = world.pool.binary(Binary::Ult, y, limit);
-        asker.pass(&mut world.pool, small);
+        asker.assume_branch(&mut world.pool, small);
         assert_eq!(asker.ask(&mut world, condition), Outcome::Unsat);
         // The branches alone contradict it if the product requires this order.
         asker.hard = true;
         let opposite = world.pool.not(less);
-        asker.pass(&mut world.pool, opposite);
+        asker.assume_branch(&mut world.pool, opposite);
         assert_eq!(asker.ask(&mut world, less), Outcome::Unsat);
     }
 
@@ -215,14 +220,14 @@ mod tests {
         let mut world = TermContext::default();
         let _ = product(&mut world);
         let (x, y) = (world.pool.variable(0, 8), world.pool.variable(1, 8));
-        let mut asker = Asker::new(&settings("cvc5"));
+        let mut asker = DecisionSolver::new(&settings("cvc5"));
         let less = world.pool.binary(Binary::Ult, x, y);
-        asker.hold(&mut world.pool, less);
+        asker.assume_other(&mut world.pool, less);
         let four = world.pool.constant(8, 4);
         let small = world.pool.binary(Binary::Ult, x, four);
         let opposite = world.pool.not(small);
         let given = |v: u32| world.variables.value(v);
-        let Outcome::Sat(model) = asker.narrowed(&mut world.pool, opposite, &given) else {
+        let Outcome::Sat(model) = asker.with_other_bytes_fixed(&mut world.pool, opposite, &given) else {
             panic!("4 is less than 5")
         };
         assert_eq!((model.value(0, 3), model.value(1, 5)), (4, 5));

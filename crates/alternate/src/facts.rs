@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::options::Predicates;
-use crate::predicates::Tester;
+use crate::predicates::PredicateObserver;
 use crate::run::Run;
 use crate::side::Side;
 use program::inst::{Inst, Ty};
@@ -14,7 +14,7 @@ use symbolic::{At, Kind, Path, Site, StepObserver, SymbolicState, TermContext};
 
 /// The kind of a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum FactKind {
     /// A condition of the path.
     Condition(Kind),
     /// A `select` instruction, which the compiler may have made from a branch.
@@ -23,28 +23,28 @@ pub enum What {
     Predicate(String),
 }
 
-impl What {
+impl FactKind {
     /// The name of the kind.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            What::Condition(kind) => kind.name(),
-            What::Choice => "choice",
-            What::Predicate(_) => "predicate",
+            FactKind::Condition(kind) => kind.name(),
+            FactKind::Choice => "choice",
+            FactKind::Predicate(_) => "predicate",
         }
     }
 
     /// Whether the path itself changes if it is decided differently. Such a fact can be checked in a
     /// recording without symbolic replay.
     pub(crate) fn is_jump(&self) -> bool {
-        matches!(self, What::Condition(Kind::Branch | Kind::Switch))
+        matches!(self, FactKind::Condition(Kind::Branch | Kind::Switch))
     }
 
     /// Whether it is a decision.
     pub(crate) fn decides(&self, libraries: bool) -> bool {
         match self {
-            What::Condition(Kind::Bounds | Kind::Concretised) => false,
-            What::Condition(Kind::External) => libraries,
+            FactKind::Condition(Kind::Bounds | Kind::Concretised) => false,
+            FactKind::Condition(Kind::External) => libraries,
             _ => true,
         }
     }
@@ -57,7 +57,7 @@ pub(crate) struct Fact {
     pub at: At,
     /// Where the decision was computed: `at`, or an earlier comparison.
     pub site: Site,
-    pub what: What,
+    pub what: FactKind,
     /// The concrete value of a choice or predicate. The term is true in either case.
     pub holds: bool,
     /// Whether the same term was a fact before.
@@ -78,7 +78,7 @@ impl Facts {
 
     /// Number of values that were concretised because their users are not followed.
     pub fn fixed(&self) -> usize {
-        self.list.iter().filter(|f| f.what == What::Condition(Kind::Concretised)).count()
+        self.list.iter().filter(|f| f.what == FactKind::Condition(Kind::Concretised)).count()
     }
 }
 
@@ -109,8 +109,8 @@ pub(crate) fn follow_process(
     options: &symbolic::Options,
     predicates: Predicates,
 ) -> Result<Facts, symbolic::Error> {
-    let tester = Tester::new(&process.image, predicates);
-    let mut watcher = Watcher { tester, found: Vec::new() };
+    let tester = PredicateObserver::new(&process.image, predicates);
+    let mut watcher = FactCollector { tester, found: Vec::new() };
     let path = symbolic::replay_with(process, recorded, stream, world, options, &mut watcher)?;
     let mut others = watcher.found.into_iter().peekable();
     let mut list = Vec::with_capacity(path.conditions.len());
@@ -118,7 +118,7 @@ pub(crate) fn follow_process(
         while let Some(other) = others.next_if(|o| o.at.step < c.at.step) {
             list.push(other);
         }
-        let what = What::Condition(c.kind);
+        let what = FactKind::Condition(c.kind);
         let site = c.computed.unwrap_or(c.at.into());
         list.push(Fact { term: c.term, at: c.at, site, what, holds: true, repeated: c.repeated });
     }
@@ -127,27 +127,33 @@ pub(crate) fn follow_process(
 }
 
 /// Collects the facts that are not conditions of the path.
-pub(crate) struct Watcher<'i> {
-    tester: Tester<'i>,
+pub(crate) struct FactCollector<'i> {
+    tester: PredicateObserver<'i>,
     found: Vec<Fact>,
 }
 
-impl StepObserver for Watcher<'_> {
+impl StepObserver for FactCollector<'_> {
     fn step(&mut self, now: &mut SymbolicState<'_, '_>) {
         if let Inst::Select { cond, .. } = now.view.inst() {
             let cond = *cond;
             if let Some(term) = now.operand(cond, Ty::Int(1)) {
                 let holds = now.view.value(cond) & 1 == 1;
-                Watcher::note(now, term, holds, What::Choice, &mut self.found);
+                FactCollector::note(now, term, holds, FactKind::Choice, &mut self.found);
             }
         }
         self.tester.step(now, &mut self.found);
     }
 }
 
-impl Watcher<'_> {
+impl FactCollector<'_> {
     /// Adds a fact about the instruction that has just run.
-    pub fn note(now: &mut SymbolicState<'_, '_>, term: Term, holds: bool, what: What, found: &mut Vec<Fact>) {
+    pub fn note(
+        now: &mut SymbolicState<'_, '_>,
+        term: Term,
+        holds: bool,
+        what: FactKind,
+        found: &mut Vec<Fact>,
+    ) {
         let term = if holds { term } else { now.world.pool.not(term) };
         if now.world.pool.as_constant(term).is_some() {
             return;

@@ -8,9 +8,9 @@ use crate::relevant::OutputSlice;
 use crate::report::{Alternate, Candidate, Report, Searched, Verdict};
 use crate::rerun::Runner;
 use crate::run::Run;
-use crate::search::{Case, order, same_end};
+use crate::search::{Case, order, same_outcome};
 use crate::side::{Both, Side};
-use crate::way::Way;
+use crate::way::RunPath;
 use slice::{Precision, Slicer, SlicerOptions};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,9 +19,9 @@ use std::time::{Duration, Instant};
 use symbolic::{Input, Site, TermContext};
 
 /// A direction that takes less than this fraction of the budget is cheap.
-const CHEAP: u32 = 10;
+const CHEAP_FRACTION: u32 = 10;
 /// Minimum time for following the input, however small the budget is.
-const LEAST: Duration = Duration::from_secs(10);
+const MIN_TIME: Duration = Duration::from_secs(10);
 
 /// Finds inputs close to the recorded one on which the two versions diverge, and the branches where they do.
 ///
@@ -35,7 +35,7 @@ pub fn find(
     runner: &mut dyn Runner,
 ) -> Result<Report, Error> {
     let start = Instant::now();
-    let (deadline, followed_by) = (start + options.budget, start + options.budget.max(LEAST));
+    let (deadline, followed_by) = (start + options.budget, start + options.budget.max(MIN_TIME));
     let runs = Both { old, new };
     let mut world = TermContext::default();
     let facts = Both::try_from(|side| {
@@ -59,7 +59,7 @@ pub fn find(
     }
     let ways = Both::try_from(|side| {
         let decisions = facts.of(side).list.iter().filter(|f| f.what.decides(options.libraries));
-        Way::of(&runs.of(side).process, runs.of(side).stream, decisions.map(|f| f.at.step))
+        RunPath::of(&runs.of(side).process, runs.of(side).stream, decisions.map(|f| f.at.step))
             .map_err(|reason| Error::Replay { side, reason })
     })?;
     let value = |v: u32| world.variables.value(v);
@@ -84,7 +84,7 @@ pub fn find(
         runs_made: 0,
     };
     let ended = reproduced(&mut case, &input)?;
-    if same_end(&ended) && !options.anyway {
+    if same_outcome(&ended) && !options.anyway {
         return Err(Error::NoDeviation);
     }
     let (mut searched, mut candidates) = both_directions(&mut case, false, false, deadline);
@@ -100,10 +100,10 @@ pub fn find(
     }
     rank(&mut candidates);
     let passes = candidates.iter().any(Candidate::passes);
-    let wanted = options.nearest && !passes && !same_end(&ended) && nearest::is_wanted(&searched);
+    let wanted = options.nearest && !passes && !same_outcome(&ended) && nearest::is_wanted(&searched);
     let mut nearest = if wanted { case.nearest(deadline) } else { None };
     let branch = nearest.iter_mut().filter_map(|nearest| nearest.branch.as_deref_mut());
-    name_moments(&case.runs, candidates.iter_mut().chain(branch))?;
+    compute_indices(&case.runs, candidates.iter_mut().chain(branch))?;
     let verdict = match candidates.is_empty() {
         false => Verdict::Found,
         // Values that are not followed were fixed, so equality is shown only for those values.
@@ -145,7 +145,7 @@ fn reproduced(case: &mut Case<'_>, input: &Both<Input>) -> Result<Both<crate::En
     for side in [Side::Old, Side::New] {
         let rerun = reruns.of(side);
         let way =
-            Way::of(&rerun.process, rerun.stream, []).map_err(|reason| Error::Replay { side, reason })?;
+            RunPath::of(&rerun.process, rerun.stream, []).map_err(|reason| Error::Replay { side, reason })?;
         if way.whole != case.ways.of(side).whole {
             let other = other_input(&case.runs, &case.world, case.options);
             return Err(other.unwrap_or(Error::NotReproduced { side }));
@@ -154,7 +154,7 @@ fn reproduced(case: &mut Case<'_>, input: &Both<Input>) -> Result<Both<crate::En
     Ok(Both { old: reruns.old.ended, new: reruns.new.ended })
 }
 
-fn names(run: &Run<'_>, way: &Way) -> HashSet<String> {
+fn names(run: &Run<'_>, way: &RunPath) -> HashSet<String> {
     let image = &run.process.image;
     let site = |&(module, function): &(u32, u32)| Site { module, function, index: 0 };
     way.entered.iter().map(|entered| site(entered).function_name(image).to_owned()).collect()
@@ -194,7 +194,8 @@ fn both_directions(
         let wanted = match (direction, side) {
             (Direction::Both, _) | (Direction::Auto | Direction::New, Side::New) => true,
             (Direction::Auto, Side::Old) => {
-                start.elapsed() < case.options.budget / CHEAP || !candidates.iter().any(Candidate::passes)
+                start.elapsed() < case.options.budget / CHEAP_FRACTION
+                    || !candidates.iter().any(Candidate::passes)
             }
             (Direction::Old, side) => side == Side::Old,
             (Direction::New, Side::Old) => false,
@@ -205,7 +206,7 @@ fn both_directions(
             // Reserve half of the time for the second direction.
             let until = if both { now + deadline.saturating_duration_since(now) / 2 } else { deadline };
             if !all {
-                let steps = relevant(case.runs.of(side), case.options.budget / CHEAP / 2);
+                let steps = relevant(case.runs.of(side), case.options.budget / CHEAP_FRACTION / 2);
                 match side {
                     Side::Old => case.relevant.old = steps,
                     Side::New => case.relevant.new = steps,
@@ -220,7 +221,7 @@ fn both_directions(
 }
 
 /// Computes the execution indices of the branch instances, with one replay of each version.
-fn name_moments<'c>(
+fn compute_indices<'c>(
     runs: &Both<&Run<'_>>,
     candidates: impl Iterator<Item = &'c mut Candidate>,
 ) -> Result<(), Error> {
@@ -239,7 +240,7 @@ fn name_moments<'c>(
     Ok(())
 }
 
-/// Order: candidates that pass; then code that both versions ran; then checks that the new version omits;
+/// Order: candidates that assume_branch; then code that both versions ran; then checks that the new version omits;
 /// then the fewest changed bytes. Ties keep execution order.
 fn rank(candidates: &mut [Candidate]) {
     let told: HashSet<String> =
@@ -256,7 +257,7 @@ fn rank(candidates: &mut [Candidate]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::What;
+    use crate::facts::FactKind;
     use crate::rerun::{Ended, Status};
     use symbolic::{At, Kind};
 
@@ -276,7 +277,7 @@ mod tests {
         };
         Candidate {
             side,
-            what: What::Condition(Kind::Branch),
+            what: FactKind::Condition(Kind::Branch),
             file: String::new(),
             line: 0,
             column: 0,

@@ -12,7 +12,7 @@
 //! implementations of one specification, can be compared as well. Code that the new version lacks is found as
 //! a branch of the old one. A branch on an unchanged line can be found, too.
 //!
-//! # What lives here
+//! # FactKind lives here
 //! * [`find`]: the whole search; [`Options`] for it, [`Report`] with its result;
 //! * [`run`]: a recorded run, and the facts about its path (`facts`, `predicates`);
 //! * [`rerun`]: running a recorded program again with another input;
@@ -23,13 +23,13 @@
 //! * `way`: whether two runs took the same way up to a branch;
 //! * [`accuracy`]: the distance of a report from a known fault.
 //!
-//! # What is true of every alternate input
+//! # FactKind is true of every alternate input
 //! A solver only proposes. Both programs have been run with each input that is reported, and their
 //! recordings compared: one version took the same way from beginning to end, the other took the same
-//! way up to the reported branch and went the other way there. The one exception is [`Nearest`], which says less: that
+//! way up to the reported branch and went the other way there. The one exception is [`Nearest`], which may_write_output less: that
 //! both versions gave the same with it.
 //!
-//! # What must not be known here
+//! # FactKind must not be known here
 //! Terminals, command lines, environment variables, source text (the caller has it), how terms are solved,
 //! how input is followed.
 //!
@@ -68,7 +68,7 @@ mod side;
 mod way;
 
 pub use error::{Error, Untried};
-pub use facts::What;
+pub use facts::FactKind;
 pub use find::find;
 pub use nearest::Nearest;
 pub use options::{Direction, Options, Predicates};

@@ -7,10 +7,10 @@
 //! stays longest on the way of the recorded run. If it changes more than one byte, inputs of other lengths are tried too: with one
 //! byte or one line less, or one byte twice. No solver is needed for these.
 
-use crate::ask::Asker;
+use crate::ask::DecisionSolver;
 use crate::report::{Alternate, Candidate, Part, Searched};
 use crate::rerun::Ended;
-use crate::search::{Case, Trial, parts, same_end};
+use crate::search::{Case, Trial, parts, same_outcome};
 use crate::side::{Both, Side};
 use solver::{Model, Outcome};
 use std::time::{Duration, Instant};
@@ -20,8 +20,8 @@ use symbolic::{Input, Origin};
 const TRIED: usize = 100;
 /// Inputs of other lengths that are tried.
 const LENGTHS: usize = 200;
-/// A solver that gets no time at all says nothing about why.
-const LEAST: Duration = Duration::from_millis(100);
+/// A solver that gets no time at all may_write_output nothing about why.
+const MIN_TIME: Duration = Duration::from_millis(100);
 
 /// See the module's documentation. Both versions were run with the input.
 #[derive(Clone, Debug)]
@@ -77,10 +77,10 @@ impl Case<'_> {
     fn turned(&mut self, side: Side, until: Instant) -> Vec<(usize, Model)> {
         let mut settings = self.options.solver.clone();
         let left = until.saturating_duration_since(Instant::now());
-        settings.limits.timeout = settings.limits.timeout.min(left).max(LEAST);
-        let mut asker = Asker::new(&settings);
-        for term in self.world.without_nul() {
-            asker.hold(&mut self.world.pool, term);
+        settings.limits.timeout = settings.limits.timeout.min(left).max(MIN_TIME);
+        let mut asker = DecisionSolver::new(&settings);
+        for term in self.world.nul_free_conditions() {
+            asker.assume_other(&mut self.world.pool, term);
         }
         let mut models = Vec::new();
         for number in 0..self.facts.of(side).list.len() {
@@ -94,7 +94,7 @@ impl Case<'_> {
             {
                 models.push((number, model));
             }
-            asker.pass(&mut self.world.pool, fact.term);
+            asker.assume_branch(&mut self.world.pool, fact.term);
         }
         models
     }
@@ -119,7 +119,7 @@ impl Case<'_> {
                 }
                 let Ok(reruns) = self.run(&input) else { continue };
                 let ended = Both { old: reruns.old.ended, new: reruns.new.ended };
-                if same_end(&ended) {
+                if same_outcome(&ended) {
                     let parts = parts(&self.input, &input);
                     return Some(Nearest { parts, input, ended: ended.new, branch: None });
                 }

@@ -1,4 +1,4 @@
-//! What to search for, and the limits.
+//! FactKind to search for, and the limits.
 
 use solver::{Command, Settings};
 use std::time::Duration;

@@ -8,7 +8,7 @@
 //! DARWIN inserts such tests into the source *before* an assignment. Here they come right after it: the facts
 //! are the same, only earlier, and the last assigned value is tested as well.
 
-use crate::facts::{Fact, Watcher, What};
+use crate::facts::{Fact, FactCollector, FactKind};
 use crate::options::Predicates;
 use program::inst::{Inst, Operand, Ty};
 use program::model::{Function, Home, Module, TypeKind};
@@ -20,13 +20,13 @@ use symbolic::SymbolicState;
 
 /// Maximum number of other variables of a type that a variable is compared with, the closest declarations
 /// first.
-const OTHERS: usize = 12;
+const MAX_COMPARED: usize = 12;
 
 /// The variables of a function.
-struct Known<'i> {
+struct FunctionVariables<'i> {
     bindings: Bindings<'i>,
     /// Variables of scalar types: number, type without typedefs, size, signedness.
-    simple: Vec<Simple>,
+    simple: Vec<ScalarVariable>,
     /// Frame offset to variable, for variables in memory.
     homes: HashMap<u64, u32>,
     /// Instruction to the variables that get a new value there.
@@ -34,7 +34,7 @@ struct Known<'i> {
 }
 
 #[derive(Clone, Copy)]
-struct Simple {
+struct ScalarVariable {
     number: u32,
     ty: u32,
     size: u64,
@@ -43,15 +43,15 @@ struct Simple {
 }
 
 /// See the module's documentation.
-pub(crate) struct Tester<'i> {
+pub(crate) struct PredicateObserver<'i> {
     image: &'i Image,
     kind: Predicates,
-    functions: HashMap<(u32, u32), Known<'i>>,
+    functions: HashMap<(u32, u32), FunctionVariables<'i>>,
 }
 
-impl<'i> Tester<'i> {
-    pub fn new(image: &'i Image, kind: Predicates) -> Tester<'i> {
-        Tester { image, kind, functions: HashMap::new() }
+impl<'i> PredicateObserver<'i> {
+    pub fn new(image: &'i Image, kind: Predicates) -> PredicateObserver<'i> {
+        PredicateObserver { image, kind, functions: HashMap::new() }
     }
 
     /// Evaluates the predicates for the instruction that has just run.
@@ -68,7 +68,7 @@ impl<'i> Tester<'i> {
         let image = self.image;
         let known = self.functions.entry(key).or_insert_with(|| {
             let module = image.module(key.0);
-            Known::of(module, &module.functions[key.1 as usize])
+            FunctionVariables::of(module, &module.functions[key.1 as usize])
         });
         let assigned: Vec<u32> = match now.view.inst() {
             Inst::Store { addr, .. } => {
@@ -95,14 +95,14 @@ fn result(now: &mut SymbolicState<'_, '_>, operand: Operand, ty: Ty, found: &mut
     };
     let test = now.world.pool.binary(test, term, zero);
     let name = &now.view.function().name;
-    let what = What::Predicate(format!("whether the result of {name} is {words}"));
-    Watcher::note(now, test, holds, what, found);
+    let what = FactKind::Predicate(format!("whether the result of {name} is {words}"));
+    FactCollector::note(now, test, holds, what, found);
 }
 
 /// A variable has a new value: compares it to the others of its type.
 fn compare(
     now: &mut SymbolicState<'_, '_>,
-    known: &Known<'_>,
+    known: &FunctionVariables<'_>,
     number: u32,
     kind: Predicates,
     found: &mut Vec<Fact>,
@@ -110,22 +110,22 @@ fn compare(
     let Some(x) = known.simple.iter().find(|s| s.number == number).copied() else { return };
     let line = now.view.place().line;
     let others = known.simple.iter().filter(|s| s.number != number && s.ty == x.ty && s.line <= line);
-    let mut others: Vec<Simple> = others.copied().collect();
+    let mut others: Vec<ScalarVariable> = others.copied().collect();
     others.sort_by_key(|s| line - s.line);
-    for y in others.into_iter().take(OTHERS) {
+    for y in others.into_iter().take(MAX_COMPARED) {
         let Some((a, b)) = pair(now, known, x, y) else { continue };
         let signed = |v: u128| (v as i128) << (128 - 8 * x.size) >> (128 - 8 * x.size);
-        let name = |s: Simple| &now.variables()[s.number as usize].name;
+        let name = |s: ScalarVariable| &now.variables()[s.number as usize].name;
         let (left, right) = (name(x).clone(), name(y).clone());
         let equal = now.world.pool.binary(Binary::Eq, a.0, b.0);
-        Watcher::note(now, equal, a.1 == b.1, What::Predicate(format!("{left} == {right}")), found);
+        FactCollector::note(now, equal, a.1 == b.1, FactKind::Predicate(format!("{left} == {right}")), found);
         if kind == Predicates::Ordered {
             let (op, holds) = match x.signed {
                 true => (Binary::Slt, signed(a.1) < signed(b.1)),
                 false => (Binary::Ult, a.1 < b.1),
             };
             let less = now.world.pool.binary(op, a.0, b.0);
-            Watcher::note(now, less, holds, What::Predicate(format!("{left} < {right}")), found);
+            FactCollector::note(now, less, holds, FactKind::Predicate(format!("{left} < {right}")), found);
         }
     }
 }
@@ -133,9 +133,9 @@ fn compare(
 /// Terms and values of two variables, if one of them depends on input and both values are known.
 fn pair(
     now: &mut SymbolicState<'_, '_>,
-    known: &Known<'_>,
-    x: Simple,
-    y: Simple,
+    known: &FunctionVariables<'_>,
+    x: ScalarVariable,
+    y: ScalarVariable,
 ) -> Option<((Term, u128), (Term, u128))> {
     let terms = [x, y].map(|s| now.variable(&known.bindings, s.number, s.size));
     if terms == [None, None] {
@@ -156,7 +156,7 @@ fn pair(
     Some((sides[0], sides[1]))
 }
 
-fn concrete(now: &SymbolicState<'_, '_>, known: &Known<'_>, s: Simple) -> Option<u128> {
+fn concrete(now: &SymbolicState<'_, '_>, known: &FunctionVariables<'_>, s: ScalarVariable) -> Option<u128> {
     let mut wide = [0; 16];
     let size = s.size as usize;
     match value(now.view, &known.bindings, s.number) {
@@ -170,12 +170,12 @@ fn concrete(now: &SymbolicState<'_, '_>, known: &Known<'_>, s: Simple) -> Option
     Some(u128::from_le_bytes(wide))
 }
 
-impl<'i> Known<'i> {
-    fn of(module: &'i Module, function: &'i Function) -> Known<'i> {
+impl<'i> FunctionVariables<'i> {
+    fn of(module: &'i Module, function: &'i Function) -> FunctionVariables<'i> {
         let mut simple = Vec::new();
         for (number, variable) in function.variables.iter().enumerate() {
             let Some((ty, size, signed)) = simple_type(module, variable.ty) else { continue };
-            simple.push(Simple { number: number as u32, ty, size, signed, line: variable.line });
+            simple.push(ScalarVariable { number: number as u32, ty, size, signed, line: variable.line });
         }
         let is_simple = |n: u32| simple.iter().any(|s| s.number == n);
         let mut homes = HashMap::new();
@@ -187,7 +187,7 @@ impl<'i> Known<'i> {
                 Home::Memory(..) | Home::Nowhere => {}
             }
         }
-        Known { bindings: Bindings::of(function), simple, homes, bound }
+        FunctionVariables { bindings: Bindings::of(function), simple, homes, bound }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the outputs of a run depend on: the relevant slice of all its outputs.
+//! FactKind the outputs of a run depend on: the relevant slice of all its outputs.
 //!
 //! Outputs are writes to standard output and files, and the exit status. An output that is written only
 //! because a branch took this edge depends on that branch. So does the absence of an output: every executed
@@ -8,8 +8,8 @@
 //! symbolic output*).
 
 use externals::{Direction, flag};
+use program::branch_edges::BranchEdges;
 use program::inst::{BlockId, Inst, Operand};
-use program::ways::Ways;
 use replay::image::Image;
 use replay::machine::Machine;
 use replay::observer::{Observer, View};
@@ -25,7 +25,7 @@ use symbolic::{At, Kind};
 pub type Edge = (u32, u32, BlockId, BlockId);
 
 /// Maximum number of executed branches in the criterion that omitted an output.
-const MOST_SILENT: usize = 50_000;
+const MAX_SILENT_BRANCHES: usize = 50_000;
 
 /// See the module's documentation.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ pub struct OutputSlice {
 
 impl OutputSlice {
     /// The slice of a stream, by its index; `stop`: set from outside when it takes too long. With a coarse `precision`
-    /// it may have more in it. What pointers may point to is found without a look at `stop`.
+    /// it may have more in it. FactKind pointers may point to is found without a look at `stop`.
     ///
     /// # Errors
     /// If the run does not replay.
@@ -59,8 +59,8 @@ impl OutputSlice {
         // An event of a call comes when the call has run.
         let written = slicer.io(stream)?.events.iter().filter(|e| e.out);
         let mut criteria: HashSet<u64> = written.map(|e| e.instruction.saturating_sub(1)).collect();
-        let mut silent = Silent {
-            speaks: speaking(&process.image),
+        let mut silent = OutputBranches {
+            may_output: output_functions(&process.image),
             ways: HashMap::new(),
             steps: Vec::new(),
             taken: HashSet::new(),
@@ -132,31 +132,33 @@ pub fn executed(process: &LoadedProcess, at: &At, kind: Kind) -> u64 {
 }
 
 /// Whether each function may write output or end the program, directly or through its callees (a fixpoint).
-fn speaking(image: &Image) -> Vec<bool> {
+fn output_functions(image: &Image) -> Vec<bool> {
     let count = image.functions() as usize;
-    let mut speaks = vec![false; count];
+    let mut may_output = vec![false; count];
     loop {
         let mut changed = false;
         for number in 0..count {
             let code = image.code(number as u32);
             let function = &image.module(code.module).functions[code.function as usize];
-            if !speaks[number] && function.code.iter().any(|inst| says(image, code.module, inst, &speaks)) {
-                speaks[number] = true;
+            if !may_output[number]
+                && function.code.iter().any(|inst| may_write_output(image, code.module, inst, &may_output))
+            {
+                may_output[number] = true;
                 changed = true;
             }
         }
         if !changed {
-            return speaks;
+            return may_output;
         }
     }
 }
 
-fn says(image: &Image, module: u32, inst: &Inst, speaks: &[bool]) -> bool {
+fn may_write_output(image: &Image, module: u32, inst: &Inst, may_output: &[bool]) -> bool {
     let Inst::Call(call) = inst else { return matches!(inst, Inst::Trap) };
     let Operand::Symbol { symbol, offset: 0 } = call.callee else { return true };
     let address = image.symbol(module, symbol);
     if let Some(number) = image.function_at(address) {
-        return speaks.get(number as usize).copied().unwrap_or(true);
+        return may_output.get(number as usize).copied().unwrap_or(true);
     }
     match image.external_at(address) {
         Some((_, Some(known))) => {
@@ -168,15 +170,15 @@ fn says(image: &Image, module: u32, inst: &Inst, speaks: &[bool]) -> bool {
     }
 }
 
-struct Silent {
-    speaks: Vec<bool>,
+struct OutputBranches {
+    may_output: Vec<bool>,
     /// For each function (module and index), the branch edges on which output may be written.
     ways: HashMap<(u32, u32), HashSet<(BlockId, BlockId)>>,
     steps: Vec<u64>,
     taken: HashSet<Edge>,
 }
 
-impl Observer for Silent {
+impl Observer for OutputBranches {
     fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {
         let successors = match view.inst() {
             Inst::Branch { then, otherwise, .. } => vec![*then, *otherwise],
@@ -184,11 +186,11 @@ impl Observer for Silent {
             _ => return,
         };
         self.taken.insert((view.code.module, view.code.function, from, to));
-        let speaks = &self.speaks;
+        let may_output = &self.may_output;
         let ways = self.ways.entry((view.code.module, view.code.function)).or_insert_with(|| {
             let function = view.function();
-            let all = Ways::of(function);
-            let mut saying = HashSet::new();
+            let all = BranchEdges::of(function);
+            let mut output_edges = HashSet::new();
             for (block, b) in function.blocks.iter().enumerate() {
                 let Some(last) = function.code.get((b.end as usize).saturating_sub(1)) else { continue };
                 let targets = last.successors();
@@ -196,22 +198,23 @@ impl Observer for Silent {
                     continue;
                 }
                 for target in targets {
-                    let way = (block as BlockId, target);
-                    let said = all.region(way).blocks().any(|inside| {
+                    let branch_edge = (block as BlockId, target);
+                    let said = all.region(branch_edge).blocks().any(|inside| {
                         let range =
                             function.blocks.get(inside as usize).map(|b| b.start as usize..b.end as usize);
                         let code = range.and_then(|r| function.code.get(r)).unwrap_or_default();
-                        code.iter().any(|inst| says(view.image, view.code.module, inst, speaks))
+                        code.iter()
+                            .any(|inst| may_write_output(view.image, view.code.module, inst, may_output))
                     });
                     if said {
-                        saying.insert(way);
+                        output_edges.insert(branch_edge);
                     }
                 }
             }
-            saying
+            output_edges
         });
         let other_says = successors.iter().any(|other| *other != to && ways.contains(&(from, *other)));
-        if other_says && self.steps.len() < MOST_SILENT {
+        if other_says && self.steps.len() < MAX_SILENT_BRANCHES {
             self.steps.push(view.count);
         }
     }

@@ -23,10 +23,10 @@ const DIRECTORY: &str = "RELAPSE_RECORD_DIR";
 /// Maximum size of the output that is kept.
 const MAX_OUTPUT: u64 = 1 << 26;
 /// The capacity that every pipe has at least.
-const PIPE: usize = 4096;
+const MIN_PIPE_CAPACITY: usize = 4096;
 /// Maximum and initial interval of polling a running program: short programs end soon.
-const TURN: Duration = Duration::from_millis(1);
-const FIRST_TURN: Duration = Duration::from_micros(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+const FIRST_POLL_INTERVAL: Duration = Duration::from_micros(50);
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,12 +86,12 @@ pub struct Recorder {
     /// Timeout of a run.
     timeout: Duration,
     /// By the identity of the recorded process.
-    surroundings: HashMap<String, Surroundings>,
+    recorded_context: HashMap<String, RecordedContext>,
 }
 
 /// The environment and the files of a recorded process.
 #[derive(Clone, Debug)]
-struct Surroundings {
+struct RecordedContext {
     environment: Vec<(String, Vec<u8>)>,
     /// Files that it read.
     read: Vec<String>,
@@ -100,7 +100,7 @@ struct Surroundings {
 impl Recorder {
     #[must_use]
     pub fn new(scratch: PathBuf, timeout: Duration) -> Recorder {
-        Recorder { scratch, timeout, surroundings: HashMap::new() }
+        Recorder { scratch, timeout, recorded_context: HashMap::new() }
     }
 }
 
@@ -110,8 +110,9 @@ fn failed(what: &str) -> impl Fn(std::io::Error) -> Untried + '_ {
 
 impl Runner for Recorder {
     fn remember(&mut self, recorded: &Process, path: &symbolic::Path) {
-        let surroundings = Surroundings { environment: path.environment.clone(), read: path.read.clone() };
-        self.surroundings.insert(recorded.info.identity.clone(), surroundings);
+        let recorded_context =
+            RecordedContext { environment: path.environment.clone(), read: path.read.clone() };
+        self.recorded_context.insert(recorded.info.identity.clone(), recorded_context);
     }
 
     fn run(&mut self, recorded: &Process, input: &Input, written: &[String]) -> Result<Rerun, Untried> {
@@ -209,7 +210,7 @@ impl Recorder {
         let scratch = if needs_copy { Some(self.scratch()?) } else { None };
         if let Some(scratch) = &scratch {
             directory = scratch.path().join("directory");
-            let read = self.surroundings.get(&info.identity).map_or(&[][..], |s| &s.read);
+            let read = self.recorded_context.get(&info.identity).map_or(&[][..], |s| &s.read);
             let copied: Vec<String> = written.iter().chain(read).cloned().collect();
             input
                 .stage(info, &copied, &directory)
@@ -234,7 +235,7 @@ impl Recorder {
         }
         command.args(arguments);
         // The environment is unknown if the program was not instrumented from its start.
-        let known = self.surroundings.get(&info.identity).map(|s| &s.environment);
+        let known = self.recorded_context.get(&info.identity).map(|s| &s.environment);
         if let Some(recorded) = known.filter(|environment| !environment.is_empty()) {
             command.env_clear();
             command.envs(recorded.iter().map(|(n, v)| (n, OsString::from_vec(v.clone()))));
@@ -295,9 +296,9 @@ fn replace_outside(input: &Input, arguments: &mut [Vec<u8>], scratch: &Path) -> 
 /// Feeds a program its standard input and waits for its end.
 fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result<Ended> {
     let input = child.stdin.take();
-    let fits = stdin.len() <= PIPE;
+    let fits = stdin.len() <= MIN_PIPE_CAPACITY;
     // A program may exit before it reads all of its input, and one that does not read at all must not block
-    // the caller. What fits into a pipe is written at once; a thread writes longer input.
+    // the caller. FactKind fits into a pipe is written at once; a thread writes longer input.
     let write = move || {
         if let Some(mut input) = input {
             let _ = input.write_all(&stdin);
@@ -319,7 +320,7 @@ fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result
         bytes
     });
     let deadline = Instant::now() + timeout;
-    let mut turn = FIRST_TURN;
+    let mut turn = FIRST_POLL_INTERVAL;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break of(status);
@@ -330,7 +331,7 @@ fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result
             break Status::TimedOut;
         }
         std::thread::sleep(turn);
-        turn = (turn * 2).min(TURN);
+        turn = (turn * 2).min(POLL_INTERVAL);
     };
     // Kill the processes that it started, so that none writes any more.
     end_group(&child);

@@ -45,7 +45,7 @@ impl Another {
 pub fn another(world: &mut TermContext, path: &Path, settings: &Settings, time: Duration) -> Another {
     let end = Instant::now() + time;
     let mut session = Session::new(settings.clone());
-    for condition in world.without_nul() {
+    for condition in world.nul_free_conditions() {
         session.assume(&mut world.pool, condition);
     }
     let TermContext { pool, variables } = world;

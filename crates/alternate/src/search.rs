@@ -1,33 +1,33 @@
 //! One direction of the search: for each decision of one version, finds an input on which the other version
 //! takes the same path as before and this one decides differently there for the first time.
 
-use crate::ask::{Asker, holds};
+use crate::ask::{DecisionSolver, holds};
 use crate::error::Untried;
-use crate::facts::{Fact, Facts, What, follow_process};
+use crate::facts::{Fact, FactKind, Facts, follow_process};
 use crate::options::Options;
 use crate::relevant::executed;
 use crate::report::{Alternate, Candidate, Changed, Part, Searched};
 use crate::rerun::{Ended, Rerun, Runner, Status};
 use crate::run::Run;
 use crate::side::{Both, Side};
-use crate::way::{self, Way};
+use crate::way::{self, RunPath};
 use solver::{Model, Outcome};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use symbolic::{Input, Kind, Origin, TermContext};
 
 /// Minimum timeout: a solver without any time gives no reason for failing.
-const LEAST: Duration = Duration::from_millis(100);
+const MIN_TIME: Duration = Duration::from_millis(100);
 /// Maximum length of the text of a condition.
 const TEXT: usize = 120;
 /// The same where texts are compared.
-const LONG: usize = 10_000;
+const MAX_COMPARED_TEXT: usize = 10_000;
 
 /// The state of a search: both versions and their analyses.
 pub(crate) struct Case<'c> {
     pub runs: Both<&'c Run<'c>>,
     pub facts: Both<Facts>,
-    pub ways: Both<Way>,
+    pub ways: Both<RunPath>,
     /// Files that the programs write.
     pub written: Both<Vec<String>>,
     pub world: TermContext,
@@ -65,7 +65,9 @@ impl Case<'_> {
 
     /// Whether the outputs of a version depend on a decision; true if unknown.
     fn is_relevant(&self, side: Side, fact: &Fact) -> bool {
-        let (What::Condition(kind), Some(steps)) = (&fact.what, self.relevant.of(side)) else { return true };
+        let (FactKind::Condition(kind), Some(steps)) = (&fact.what, self.relevant.of(side)) else {
+            return true;
+        };
         steps.contains(&executed(&self.runs.of(side).process, &fact.at, *kind))
     }
 
@@ -81,16 +83,16 @@ impl Case<'_> {
     ) -> (Searched, Vec<Candidate>) {
         let start = Instant::now();
         let mut searched = Searched::new(side, relaxed);
-        let fixed = What::Condition(Kind::Concretised);
+        let fixed = FactKind::Condition(Kind::Concretised);
         let mut settings = self.options.solver.clone();
         let left = until.saturating_duration_since(start);
-        settings.limits.timeout = settings.limits.timeout.min(left).max(LEAST);
-        let mut asker = Asker::new(&settings);
-        for term in self.world.without_nul() {
-            asker.hold(&mut self.world.pool, term);
+        settings.limits.timeout = settings.limits.timeout.min(left).max(MIN_TIME);
+        let mut asker = DecisionSolver::new(&settings);
+        for term in self.world.nul_free_conditions() {
+            asker.assume_other(&mut self.world.pool, term);
         }
         for fact in self.facts.of(side.other()).list.iter().filter(|f| !relaxed || f.what != fixed) {
-            asker.hold(&mut self.world.pool, fact.term);
+            asker.assume_other(&mut self.world.pool, fact.term);
         }
         let mut branches: Vec<Candidate> = Vec::new();
         let mut numbers: HashMap<Key, usize> = HashMap::new();
@@ -119,7 +121,7 @@ impl Case<'_> {
                 }
             }
             if !relaxed || fact.what != fixed {
-                asker.pass(&mut self.world.pool, fact.term);
+                asker.assume_branch(&mut self.world.pool, fact.term);
             }
         }
         if searched.unasked > 0 {
@@ -143,7 +145,7 @@ impl Case<'_> {
         &mut self,
         side: Side,
         fact: &Fact,
-        asker: &mut Asker,
+        asker: &mut DecisionSolver,
         searched: &mut Searched,
     ) -> Option<Alternate> {
         searched.asked += 1;
@@ -201,7 +203,7 @@ impl Case<'_> {
         // A version that is held must not notice any difference.
         if held {
             let rerun = reruns.of(other);
-            match Way::of(&rerun.process, rerun.stream, []) {
+            match RunPath::of(&rerun.process, rerun.stream, []) {
                 Ok(way) if way.whole == self.ways.of(other).whole => {}
                 Ok(_) => {
                     let what =
@@ -217,7 +219,7 @@ impl Case<'_> {
             Ok(Some(mark)) => self.ways.of(side).at(fact.at.step).is_some_and(|own| {
                 let jumped = || own.to != mark.to;
                 let same = own.before == mark.before;
-                same && if fact.what.is_jump() { jumped() } else { self.turned_out(fact, rerun) }
+                same && if fact.what.is_jump() { jumped() } else { self.is_decided_differently(fact, rerun) }
             }),
             Ok(None) => false,
             Err(e) => return Trial::Rejected(format!("failed to replay the {side} version: {e}")),
@@ -231,7 +233,7 @@ impl Case<'_> {
     }
 
     /// Whether a decision that is not a jump differs in a run that took the same path up to it.
-    fn turned_out(&self, fact: &Fact, rerun: &Rerun) -> bool {
+    fn is_decided_differently(&self, fact: &Fact, rerun: &Rerun) -> bool {
         let mut world = TermContext::default();
         let mut follow = self.options.follow.clone();
         follow.until = Some(fact.at.step + 1);
@@ -239,11 +241,13 @@ impl Case<'_> {
         let facts = follow_process(&rerun.process, &rerun.recorded, rerun.stream, &mut world, &follow, kind);
         let Ok(facts) = facts else { return false };
         let mut here = facts.list.iter().filter(|f| f.at.step == fact.at.step && f.what == fact.what);
-        if !matches!(fact.what, What::Condition(_)) {
+        if !matches!(fact.what, FactKind::Condition(_)) {
             return here.any(|f| f.holds != fact.holds);
         }
         // A library call has several conditions; the recorded one must not be among them.
-        let text = |world: &TermContext, term| world.pool.text(term, &|v| world.variables.name(v), LONG);
+        let text = |world: &TermContext, term| {
+            world.pool.text(term, &|v| world.variables.name(v), MAX_COMPARED_TEXT)
+        };
         let before = text(&self.world, fact.term);
         !here.any(|f| text(&world, f.term) == before)
     }
@@ -267,15 +271,15 @@ impl Case<'_> {
             changed,
             parts,
             input,
-            passes: same_end(&ended),
+            passes: same_outcome(&ended),
             ended,
         }
     }
 
-    fn text(&self, term: solver::Term, what: &What) -> String {
+    fn text(&self, term: solver::Term, what: &FactKind) -> String {
         let text = self.world.pool.text(term, &|v| self.world.variables.name(v), TEXT);
         match what {
-            What::Predicate(words) => format!("{text} ({words})"),
+            FactKind::Predicate(words) => format!("{text} ({words})"),
             _ => text,
         }
     }
@@ -305,19 +309,19 @@ type Key = (u32, u32, u32, Option<String>);
 
 fn key(fact: &Fact) -> Key {
     let words = match &fact.what {
-        What::Predicate(words) => Some(words.clone()),
+        FactKind::Predicate(words) => Some(words.clone()),
         _ => None,
     };
     (fact.site.module, fact.site.function, fact.site.index, words)
 }
 
-/// The sort key: inputs that pass first, then the fewest changes.
+/// The sort key: inputs that assume_branch first, then the fewest changes.
 pub(crate) fn order(a: &Alternate) -> (bool, usize) {
     (!a.passes, a.changed.len())
 }
 
 /// Whether both versions had the same output and exit status.
-pub(crate) fn same_end(ended: &Both<Ended>) -> bool {
+pub(crate) fn same_outcome(ended: &Both<Ended>) -> bool {
     ended.old == ended.new && ended.old.status != Status::TimedOut
 }
 

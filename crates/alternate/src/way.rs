@@ -37,33 +37,33 @@ pub(crate) struct Mark {
     pub to: Option<BlockId>,
 }
 
-/// The path of a run, with marks at selected steps.
+/// The path of a run, with path_marks at selected steps.
 #[derive(Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct RunPath {
     pub whole: Sum,
-    marks: HashMap<u64, Mark>,
+    path_marks: HashMap<u64, Mark>,
     /// The functions that were entered: module and number.
     pub entered: HashSet<(u32, u32)>,
 }
 
-impl Way {
+impl RunPath {
     /// # Errors
     /// As a replay.
     pub fn of(
         process: &LoadedProcess,
         stream: u32,
         steps: impl IntoIterator<Item = u64>,
-    ) -> Result<Way, Error> {
+    ) -> Result<RunPath, Error> {
         let mut steps: Vec<u64> = steps.into_iter().collect();
         steps.sort_unstable_by(|a, b| b.cmp(a));
         steps.dedup();
-        let mut marker = Marker { steps, way: Way::default() };
+        let mut marker = Marker { steps, way: RunPath::default() };
         run(process, stream, &mut marker, u64::MAX)?;
         Ok(marker.way)
     }
 
     pub fn at(&self, step: u64) -> Option<Mark> {
-        self.marks.get(&step).copied()
+        self.path_marks.get(&step).copied()
     }
 }
 
@@ -72,7 +72,7 @@ impl Way {
 /// # Errors
 /// As a replay up to there.
 pub(crate) fn up_to(process: &LoadedProcess, stream: u32, step: u64) -> Result<Option<Mark>, Error> {
-    let mut marker = Marker { steps: vec![step], way: Way::default() };
+    let mut marker = Marker { steps: vec![step], way: RunPath::default() };
     run(process, stream, &mut marker, step + 1)?;
     Ok(marker.way.at(step))
 }
@@ -87,19 +87,19 @@ fn run(process: &LoadedProcess, stream: u32, marker: &mut Marker, limit: u64) ->
 struct Marker {
     /// In descending order.
     steps: Vec<u64>,
-    way: Way,
+    way: RunPath,
 }
 
 impl Observer for Marker {
     fn step(&mut self, view: &View<'_>, _: Effect) {
         if self.steps.last() == Some(&view.count) {
             self.steps.pop();
-            self.way.marks.insert(view.count, Mark { before: self.way.whole, to: None });
+            self.way.path_marks.insert(view.count, Mark { before: self.way.whole, to: None });
         }
     }
 
     fn edge(&mut self, view: &View<'_>, _: BlockId, to: BlockId) {
-        if let Some(mark) = self.way.marks.get_mut(&view.count) {
+        if let Some(mark) = self.way.path_marks.get_mut(&view.count) {
             mark.to = Some(to);
         }
         self.way.whole.add(view, to.into());

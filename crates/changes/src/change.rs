@@ -30,7 +30,7 @@ pub struct Change {
     /// Path in the good version if it differs (renamed or moved).
     pub old_file: Option<String>,
     pub kind: ChangeKind,
-    pub matter: Matter,
+    pub matter: ChangeClass,
     /// First line in good, from 1. If there are no old lines, the line after
     /// which the new ones were inserted (0: at the beginning).
     pub old_start: u32,
@@ -91,7 +91,7 @@ pub enum ChangeKind {
 /// Whether a change can affect a compiled program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Matter {
+pub enum ChangeClass {
     /// Code, or data, or a file of unknown kind.
     Substance,
     /// Only white space, in a language where white space has no meaning.

@@ -66,7 +66,7 @@ pub mod search;
 mod syntax;
 pub mod words;
 
-pub use change::{Change, ChangeId, ChangeKind, ChangeSet, Hunk, HunkId, Matter};
+pub use change::{Change, ChangeClass, ChangeId, ChangeKind, ChangeSet, Hunk, HunkId};
 pub use diff::{DiffOptions, Difference, FileState, FileSummary, Summary, Unit, UnitKind, difference};
 pub use error::{Error, Result};
 pub use outcome::{Outcome, Sanity, Trials};

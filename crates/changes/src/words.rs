@@ -14,7 +14,7 @@ pub struct Word<'a> {
 }
 
 /// Words that are followed by an expression or a type, not by a new name.
-const BEFORE_OTHERS: [&str; 16] = [
+const NON_DECLARING_PREFIXES: [&str; 16] = [
     "return", "else", "goto", "case", "sizeof", "in", "do", "throw", "new", "static", "const", "extern",
     "inline", "volatile", "register", "typedef",
 ];
@@ -43,7 +43,7 @@ pub fn words_of(line: &str) -> Vec<Word<'_>> {
         let behind = tail[end..].trim_start();
         parameter |= gap.contains('(');
         let joined = gap.chars().all(|c| c.is_whitespace() || c == '*');
-        let typed = joined && before.is_some_and(|before| !BEFORE_OTHERS.contains(&before));
+        let typed = joined && before.is_some_and(|before| !NON_DECLARING_PREFIXES.contains(&before));
         let listed =
             before.is_none() && gap.trim().is_empty() && (behind.starts_with(',') || behind.is_empty());
         let declared = if directive {

@@ -59,10 +59,10 @@ pub fn image(
     recording: &Path,
     process: &recording::Process,
 ) -> Result<replay::image::Image, replay::error::Error> {
-    let wanted: Vec<replay::image::Wanted> = process
+    let wanted: Vec<replay::image::ModuleRef> = process
         .modules
         .iter()
-        .map(|m| replay::image::Wanted {
+        .map(|m| replay::image::ModuleRef {
             index: m.index,
             id: m.id,
             path: m.path.clone(),
@@ -76,7 +76,7 @@ pub fn image(
 }
 
 /// Warns of source files that were changed since: their lines are shown in the current version.
-pub fn warn_of_edits<'a>(processes: impl IntoIterator<Item = &'a LoadedProcess>) {
+pub fn warn_of_changed_sources<'a>(processes: impl IntoIterator<Item = &'a LoadedProcess>) {
     let mut files: Vec<String> = processes
         .into_iter()
         .flat_map(|p| p.image.modules())
@@ -94,7 +94,7 @@ pub fn warn_of_edits<'a>(processes: impl IntoIterator<Item = &'a LoadedProcess>)
 
 /// Loads a process of the recording.
 pub fn process(recording: &Recording, process: &Process) -> Result<LoadedProcess, Failure> {
-    LoadedProcess::load(recording, process, &Options::default()).map_err(|e| cannot_load(&e))
+    LoadedProcess::load(recording, process, &Options::default()).map_err(|e| load_failure(&e))
 }
 
 /// The options for slicing: the timeline of the first query is stored for later ones.
@@ -103,7 +103,7 @@ pub fn slicing() -> SlicerOptions {
 }
 
 /// The failure for a process that cannot be replayed.
-pub fn cannot_load(error: &replay::error::Error) -> Failure {
+pub fn load_failure(error: &replay::error::Error) -> Failure {
     use replay::error::Error;
     let failure = Failure::failed_to(Exit::BadInput, error);
     match error {

@@ -5,27 +5,27 @@ use std::str::FromStr;
 
 /// `FILE:LINE`. The file may be any suffix of the path: `list.c`, `src/list.c`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct LineSpec {
     pub file: String,
     pub line: u32,
 }
 
-impl FromStr for Spot {
+impl FromStr for LineSpec {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Spot, String> {
+    fn from_str(text: &str) -> Result<LineSpec, String> {
         let shape = || format!("{text:?} is not of the form FILE:LINE, such as main.c:12");
         let (file, line) = text.rsplit_once(':').ok_or_else(shape)?;
         let line = line.parse().ok().filter(|l| *l > 0).ok_or_else(shape)?;
         if file.is_empty() {
             return Err(shape());
         }
-        Ok(Spot { file: file.to_owned(), line })
+        Ok(LineSpec { file: file.to_owned(), line })
     }
 }
 
 /// Moves a line without code to the next statement of the function, with a message.
-pub fn take_nearest(image: &replay::image::Image, spot: &mut Spot) {
+pub fn move_to_statement(image: &replay::image::Image, spot: &mut LineSpec) {
     if let Some(line) = slice::nearby::nearest_statement(image, &spot.file, spot.line)
         && line != spot.line
     {
@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn spots_are_file_and_line() {
-        assert_eq!("a/b.c:12".parse(), Ok(Spot { file: "a/b.c".to_owned(), line: 12 }));
-        assert_eq!("c:d.c:3".parse(), Ok(Spot { file: "c:d.c".to_owned(), line: 3 }));
+        assert_eq!("a/b.c:12".parse(), Ok(LineSpec { file: "a/b.c".to_owned(), line: 12 }));
+        assert_eq!("c:d.c:3".parse(), Ok(LineSpec { file: "c:d.c".to_owned(), line: 3 }));
         for bad in ["", "a.c", "a.c:", ":3", "a.c:0", "a.c:x", "a.c:-1"] {
-            assert!(bad.parse::<Spot>().is_err(), "{bad}");
+            assert!(bad.parse::<LineSpec>().is_err(), "{bad}");
         }
     }
 

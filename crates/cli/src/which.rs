@@ -83,7 +83,7 @@ fn sentence(text: &str, error: &expression::Error) -> String {
 /// The failure for an expression that cannot be evaluated at a location.
 pub fn wrong(place: &str, wrong: &WrongExpression) -> Failure {
     let WrongExpression { text, error, names } = wrong;
-    if error.is_of_the_moment() {
+    if error.depends_on_moment() {
         let why = match &error.kind {
             Kind::NoValue(name) if name == text => String::new(),
             _ => format!(": {error}"),

@@ -1,10 +1,10 @@
 //! `relapse contract check` as a user meets it.
 
-mod desk;
+mod sandbox;
 #[path = "../../report/tests/it/samples/schema.rs"]
 mod schema;
 
-use desk::Desk;
+use sandbox::Sandbox;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,14 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/contracts")
 }
 
-/// A desk with both versions of a program.
-fn versions(good: &str, bad: &str, ending: &str) -> Desk {
-    let desk = Desk::new();
+/// A sandbox with both versions of a program.
+fn versions(good: &str, bad: &str, ending: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
     for (version, text) in [("good", good), ("bad", bad)] {
-        std::fs::create_dir(desk.path().join(version)).unwrap();
-        desk.file(&format!("{version}/p.{ending}"), text);
+        std::fs::create_dir(sandbox.path().join(version)).unwrap();
+        sandbox.file(&format!("{version}/p.{ending}"), text);
     }
-    desk
+    sandbox
 }
 
 /// The exit codes for the right and the wrong change of a program in `tests/contracts`.
@@ -40,11 +40,12 @@ fn checked(name: &str) -> [Option<i32>; 2] {
     }
     let build = if ending == "cpp" { "$CXX·-g·-o·p·p.cpp" } else { "$CC·-g·-o·p·p.c" };
     ["right", "wrong"].map(|change| {
-        let desk = versions(&read(&format!("good.{ending}")), &read(&format!("{change}.{ending}")), ending);
+        let sandbox =
+            versions(&read(&format!("good.{ending}")), &read(&format!("{change}.{ending}")), ending);
         let line = format!(
             "relapse contract check --quiet --work work --good good --bad bad --build {build}{words}"
         );
-        let output = desk.execute(&line, "");
+        let output = sandbox.execute(&line, "");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(!said.contains("vacuous"), "{name}, {change}: {said}");
         output.status.code()
@@ -125,9 +126,9 @@ fn changed(contract: &str, body: &str) -> String {
 #[test]
 fn a_violation_shows_both_states() {
     let contract = "//@ changed_behavior\n//@   requires n < 0;\n//@   ensures total == \\old(total);\n";
-    let mut desk = versions(GOOD, &changed(contract, "if (n != -1) total += n;"), "c");
-    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·-2"));
-    assert_session!(desk, @r#"
+    let mut sandbox = versions(GOOD, &changed(contract, "if (n != -1) total += n;"), "c");
+    sandbox.run(&format!("relapse contract check {VERSIONS} --test ./p·-2"));
+    assert_session!(sandbox, @r#"
     $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·-2
     1 function is not as the contracts say: 1 function, 1 pair of calls compared
 
@@ -147,9 +148,9 @@ fn a_violation_shows_both_states() {
 #[test]
 fn a_vacuous_case_is_told() {
     let contract = "//@ changed_behavior requires n > 100; ensures \\result == 0\n";
-    let mut desk = versions(GOOD, &changed(contract, "total += n;"), "c");
-    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5"));
-    assert_session!(desk, @r#"
+    let mut sandbox = versions(GOOD, &changed(contract, "total += n;"), "c");
+    sandbox.run(&format!("relapse contract check {VERSIONS} --test ./p·5"));
+    assert_session!(sandbox, @r#"
     $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5
     1 function is not as the contracts say: 1 function, 1 pair of calls compared
 
@@ -164,10 +165,10 @@ fn a_vacuous_case_is_told() {
 
 #[test]
 fn the_whole_program_may_not_change() {
-    let mut desk = versions(GOOD, &changed("", "total += n > 6 ? 6 : n;"), "c");
-    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5·7 --unchanged"));
-    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5 --unchanged add"));
-    assert_session!(desk, @r#"
+    let mut sandbox = versions(GOOD, &changed("", "total += n > 6 ? 6 : n;"), "c");
+    sandbox.run(&format!("relapse contract check {VERSIONS} --test ./p·5·7 --unchanged"));
+    sandbox.run(&format!("relapse contract check {VERSIONS} --test ./p·5 --unchanged add"));
+    assert_session!(sandbox, @r#"
     $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5·7 --unchanged
     1 function has changed: 2 functions, 3 pairs of calls compared
 
@@ -200,12 +201,12 @@ fn mistakes_in_contracts_have_their_place() {
         "//@ changed_behaviour\n",
         "//@ changed_behavior requires n->x == 1\n",
     ] {
-        let mut desk = versions(GOOD, &changed(contract, "total += n;"), "c");
-        desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5"));
-        MISTAKES.with_borrow_mut(|all| all.push_str(&desk.transcript()));
+        let mut sandbox = versions(GOOD, &changed(contract, "total += n;"), "c");
+        sandbox.run(&format!("relapse contract check {VERSIONS} --test ./p·5"));
+        MISTAKES.with_borrow_mut(|all| all.push_str(&sandbox.transcript()));
     }
     let all = MISTAKES.take();
-    insta::with_settings!({ filters => desk::FILTERS.to_vec() }, { insta::assert_snapshot!(all, @r#"
+    insta::with_settings!({ filters => sandbox::FILTERS.to_vec() }, { insta::assert_snapshot!(all, @r#"
     $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5
     [stderr] relapse: p.c:5:26: nothing is called sum in bad: a contract sees parameters (n) and global variables, no locals
     [stderr]  //@  ensures \result == sum;
@@ -235,14 +236,14 @@ thread_local! {
 
 #[test]
 fn what_is_not_there_is_said() {
-    let mut desk = versions(GOOD, &changed("", "total += n;"), "c");
-    desk.file("contracts", "function add\nchanged_behavior ensures \\result > 0\n");
-    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5 --unchanged ad"));
-    desk.run(&format!("relapse contract check {VERSIONS} --test ./p --unchanged add"));
-    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5"));
-    desk.run(&format!("relapse contract check {VERSIONS} --test ./q --unchanged add"));
-    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5 --contracts contracts"));
-    assert_session!(desk, @r#"
+    let mut sandbox = versions(GOOD, &changed("", "total += n;"), "c");
+    sandbox.file("contracts", "function add\nchanged_behavior ensures \\result > 0\n");
+    sandbox.run(&format!("relapse contract check {VERSIONS} --test ./p·5 --unchanged ad"));
+    sandbox.run(&format!("relapse contract check {VERSIONS} --test ./p --unchanged add"));
+    sandbox.run(&format!("relapse contract check {VERSIONS} --test ./p·5"));
+    sandbox.run(&format!("relapse contract check {VERSIONS} --test ./q --unchanged add"));
+    sandbox.run(&format!("relapse contract check {VERSIONS} --test ./p·5 --contracts contracts"));
+    assert_session!(sandbox, @r#"
     $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5 --unchanged ad
     [stderr] relapse: failed to find a function called ad in bad
     [stderr]  There is add.
@@ -274,8 +275,8 @@ fn what_is_not_there_is_said() {
 #[test]
 fn the_answer_is_json() {
     let contract = "//@ changed_behavior requires n == 7; ensures total == \\prev(total) + 1\n";
-    let desk = versions(GOOD, &changed(contract, "total += n == 7 ? 9 : n;"), "c");
-    let output = desk.execute(&format!("relapse contract check {VERSIONS} --test ./p·7·3 --json -"), "");
+    let sandbox = versions(GOOD, &changed(contract, "total += n == 7 ? 9 : n;"), "c");
+    let output = sandbox.execute(&format!("relapse contract check {VERSIONS} --test ./p·7·3 --json -"), "");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let schema = include_str!("../../../docs/schemas/contract-1.json");
     assert_eq!(schema::problems(&serde_json::from_str(schema).unwrap(), &answer), Vec::<String>::new());
@@ -313,10 +314,10 @@ int main(int argc, char **argv) {
         let contract = format!(
             "//@ changed_behavior when_signaled (throw {class}) true; ensures \\result == 3;\nint at(int i) {{\n    if (i > 3) return 3;"
         );
-        let desk = versions(good, &good.replace("int at(int i) {", &contract), "cpp");
+        let sandbox = versions(good, &good.replace("int at(int i) {", &contract), "cpp");
         let words = VERSIONS.replace("$CC", "$CXX").replace("p.c", "p.cpp");
         let line = format!("relapse contract check {words} --test ./p·{argument}");
-        desk.execute(&line, "").status.code()
+        sandbox.execute(&line, "").status.code()
     };
     assert_eq!(code("Error", "5"), Some(0));
     assert_eq!(code("std::exception", "12"), Some(0));
@@ -332,10 +333,10 @@ fn an_input_is_found_that_violates_a_contract() {
     // The test does not come to the wrong case.
     let contract = "//@ changed_behavior requires n > 500; ensures \\result == \\prev(\\result);\n";
     let body = "total += n == 723 ? 724 : n;";
-    let desk = versions(GOOD, &changed(contract, body), "c");
+    let sandbox = versions(GOOD, &changed(contract, body), "c");
     let words = VERSIONS.replace("--quiet ", "");
     let line = format!("relapse contract search {words} --test ./p·123 --budget 20s --json -");
-    let output = desk.execute(&line, "");
+    let output = sandbox.execute(&line, "");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {said}"));
     assert_eq!(answer["violation"]["command"], "./p 723", "{answer}");
@@ -345,11 +346,11 @@ fn an_input_is_found_that_violates_a_contract() {
 
 #[test]
 fn inputs_that_differ_as_they_should_are_not_exposed() {
-    let desk = versions(GOOD, &changed(CONTRACT, "total += n == 7 ? 9 : n;"), "c");
+    let sandbox = versions(GOOD, &changed(CONTRACT, "total += n == 7 ? 9 : n;"), "c");
     let answer = |bad: &str, words: &str| {
-        desk.file("bad/p.c", bad);
+        sandbox.file("bad/p.c", bad);
         let words = format!("{VERSIONS} --test ./p·7 --budget 3s --json - {words}");
-        let output = desk.execute(&format!("relapse expose {words}"), "");
+        let output = sandbox.execute(&format!("relapse expose {words}"), "");
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         (
             answer["verdict"].as_str().unwrap().to_owned(),
@@ -388,8 +389,9 @@ int main(void) {
 ";
     let bad = good
         .replace("    free(old);", "    for (int i = 0; i < 8; i++) old[i] = large + 1000;\n    free(old);");
-    let desk = versions(good, &bad, "c");
-    let output = desk.execute(&format!("relapse contract check {VERSIONS} --test ./p --unchanged put"), "");
+    let sandbox = versions(good, &bad, "c");
+    let output =
+        sandbox.execute(&format!("relapse contract check {VERSIONS} --test ./p --unchanged put"), "");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
@@ -413,9 +415,9 @@ int main(void) { printf("%d\n", size(make(1))); return 0; }
 
 #[test]
 fn what_differs_behind_a_union_before_a_call_does_not_count() {
-    let desk = versions(TAGGED, &TAGGED.replace("make(1)", "make(2)"), "c");
+    let sandbox = versions(TAGGED, &TAGGED.replace("make(1)", "make(2)"), "c");
     let line = format!("relapse contract check {VERSIONS} --test ./p --unchanged size");
-    let output = desk.execute(&line, "");
+    let output = sandbox.execute(&line, "");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(said.contains("1 pair does not count, as the entry states differ; in call 1 *v->u, byte 0 is 0x01 in good, 0x02 in bad"), "{said}");
@@ -423,9 +425,9 @@ fn what_differs_behind_a_union_before_a_call_does_not_count() {
 
 #[test]
 fn what_a_call_changes_behind_a_union_is_seen() {
-    let desk = versions(TAGGED, &TAGGED.replace("->n = n;", "->n = n + 1;"), "c");
+    let sandbox = versions(TAGGED, &TAGGED.replace("->n = n;", "->n = n + 1;"), "c");
     let line = format!("relapse contract check {VERSIONS} --test ./p --unchanged make size");
-    let output = desk.execute(&line, "");
+    let output = sandbox.execute(&line, "");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("*\\result->u, byte 0: 0x01 in good, 0x02 in bad"), "{said}");
@@ -465,13 +467,13 @@ fn prices(one: &str, two: &str) -> String {
 
 #[test]
 fn a_difference_that_was_meant_is_no_difference() {
-    let desk = versions(&prices("0", "5"), &prices("1", "5"), "c");
+    let sandbox = versions(&prices("0", "5"), &prices("1", "5"), "c");
     for version in ["good", "bad"] {
-        desk.execute(&format!("relapse cc -g -O1 -o {version}/p {version}/p.c"), "");
-        desk.execute(&format!("relapse record --quiet -o {version}.rec -- {version}/p 3"), "");
+        sandbox.execute(&format!("relapse cc -g -O1 -o {version}/p {version}/p.c"), "");
+        sandbox.execute(&format!("relapse record --quiet -o {version}.rec -- {version}/p 3"), "");
     }
     let run = |options: &str| {
-        let output = desk.execute(&format!("relapse diff good.rec bad.rec {options}"), "");
+        let output = sandbox.execute(&format!("relapse diff good.rec bad.rec {options}"), "");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
     assert_eq!(run("").0, Some(1));
@@ -480,29 +482,29 @@ fn a_difference_that_was_meant_is_no_difference() {
     assert!(said.contains("1 sequence not shown: in calls that differ as their contract says."), "{said}");
     assert!(said.contains("contract of charge: 1 call changed as it says"), "{said}");
     // Of another contract it is no fulfilment, and stays.
-    desk.file("other", "function charge\nchanged_behavior\n  ensures fee == \\prev(fee) + 2;\n");
-    desk.file("bad/p.c", &prices("1", "5").replace("//@", "//"));
-    desk.execute("relapse cc -g -O1 -o bad/p bad/p.c", "");
-    desk.execute("rm -r bad.rec", "");
-    desk.execute("relapse record --quiet -o bad.rec -- bad/p 3", "");
+    sandbox.file("other", "function charge\nchanged_behavior\n  ensures fee == \\prev(fee) + 2;\n");
+    sandbox.file("bad/p.c", &prices("1", "5").replace("//@", "//"));
+    sandbox.execute("relapse cc -g -O1 -o bad/p bad/p.c", "");
+    sandbox.execute("rm -r bad.rec", "");
+    sandbox.execute("relapse record --quiet -o bad.rec -- bad/p 3", "");
     let (code, said) = run("--contracts other");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("1 call did not, and is shown"), "{said}");
     let line = "relapse cause good.rec bad.rec good.rec good.rec --json";
     let suspects = |options: &str| {
-        let output = desk.execute(&format!("{line} {options}"), "");
+        let output = sandbox.execute(&format!("{line} {options}"), "");
         serde_json::from_slice::<Value>(&output.stdout).unwrap()["suspects"].as_array().unwrap().len()
     };
-    desk.file("right", "function charge\nchanged_behavior\n  ensures fee == \\prev(fee) + 1;\n");
+    sandbox.file("right", "function charge\nchanged_behavior\n  ensures fee == \\prev(fee) + 1;\n");
     assert_eq!([suspects("--contracts other"), suspects("--contracts right")], [1, 0]);
 }
 
 #[test]
 fn a_change_that_was_meant_is_suspected_last() {
-    let desk = versions(&prices("0", "5"), &prices("1", "4"), "c");
+    let sandbox = versions(&prices("0", "5"), &prices("1", "4"), "c");
     let explain = |test: &str, options: &str| {
         let line = format!("relapse explain {VERSIONS} --test {test} --json - {options}");
-        let output = desk.execute(&line, "");
+        let output = sandbox.execute(&line, "");
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
     let lines = |hunks: &Value| -> Vec<u64> {

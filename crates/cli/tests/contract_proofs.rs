@@ -1,7 +1,7 @@
 //! What a check of contracts says of states that no run came to.
 
 mod contracts;
-mod desk;
+mod sandbox;
 
 use contracts::checked;
 

@@ -1,7 +1,7 @@
 //! What belongs to the states that contracts compare, beside what pointers' types lead to.
 
 mod contracts;
-mod desk;
+mod sandbox;
 
 use contracts::checked;
 

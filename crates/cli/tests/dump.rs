@@ -1,8 +1,8 @@
 //! `relapse dump`: each stage as text.
 
-mod desk;
+mod sandbox;
 
-use desk::Desk;
+use sandbox::Sandbox;
 
 const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -15,18 +15,18 @@ int main(int argc, char **argv) {
 }
 "#;
 
-fn recorded() -> Desk {
-    let mut desk = Desk::with_program("square", PROGRAM);
-    let output = desk.record("./square", "12\n");
+fn recorded() -> Sandbox {
+    let mut sandbox = Sandbox::with_program("square", PROGRAM);
+    let output = sandbox.record("./square", "12\n");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "12 squared is 144 (really)\n");
-    desk
+    sandbox
 }
 
 /// What a store to a bit-field defines, and a load of one uses; a word that something else
 /// may have written since it was loaded is stored as a whole.
 #[test]
 fn bits_of_words() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "bits",
         r#"
 struct s { unsigned a : 3, b : 5; int c : 9; };
@@ -51,7 +51,7 @@ int main(void) {
 }
 "#,
     );
-    let text = desk.quietly("relapse dump program bits");
+    let text = sandbox.quietly("relapse dump program bits");
     let mut found = Vec::new();
     let mut before = "";
     for line in text.lines() {
@@ -85,14 +85,14 @@ int main(void) {
 
 #[test]
 fn the_program_model() {
-    let mut desk = Desk::with_program("square", PROGRAM);
-    desk.run("relapse dump program square --function square");
-    desk.run("relapse dump program square --function sq");
-    desk.run("relapse dump program square --opaque");
-    desk.run("relapse dump program square.c");
-    desk.run("relapse dump program /bin/true");
-    desk.run("relapse dump program missing");
-    assert_session!(desk, @r#"
+    let mut sandbox = Sandbox::with_program("square", PROGRAM);
+    sandbox.run("relapse dump program square --function square");
+    sandbox.run("relapse dump program square --function sq");
+    sandbox.run("relapse dump program square --opaque");
+    sandbox.run("relapse dump program square.c");
+    sandbox.run("relapse dump program /bin/true");
+    sandbox.run("relapse dump program missing");
+    assert_session!(sandbox, @r#"
     $ relapse dump program square --function square
     function @square(i32 r0) -> i32  ; square.c:3
       2 slots, sites from 17
@@ -123,9 +123,9 @@ fn the_program_model() {
 
 #[test]
 fn the_program_model_as_json() {
-    let mut desk = Desk::with_program("square", PROGRAM);
+    let mut sandbox = Sandbox::with_program("square", PROGRAM);
     let answer: serde_json::Value =
-        serde_json::from_str(&desk.quietly("relapse dump program square --json")).unwrap();
+        serde_json::from_str(&sandbox.quietly("relapse dump program square --json")).unwrap();
     assert_eq!(answer["schema"], "relapse.program/1");
     let functions = answer["modules"][0]["functions"].as_array().unwrap();
     let names: Vec<&str> = functions.iter().map(|f| f["name"].as_str().unwrap()).collect();
@@ -134,16 +134,16 @@ fn the_program_model_as_json() {
 
 #[test]
 fn a_function_that_cannot_be_modelled_is_named() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "odd",
         r#"
         typedef int v4 __attribute__((vector_size(16)));
         v4 add(v4 a, v4 b) { return a + b; }
         int main(void) { v4 a = {1, 2, 3, 4}; a = add(a, a); return a[3] - 8; }"#,
     );
-    let text = desk.quietly("relapse dump program odd --opaque");
+    let text = sandbox.quietly("relapse dump program odd --opaque");
     let json: serde_json::Value =
-        serde_json::from_str(&desk.quietly("relapse dump program odd --opaque --json")).unwrap();
+        serde_json::from_str(&sandbox.quietly("relapse dump program odd --opaque --json")).unwrap();
     let opaque = json["opaque"].as_array().unwrap();
     let total = opaque.len() + usize::try_from(json["modelled"].as_u64().unwrap()).unwrap();
     assert!(
@@ -151,17 +151,17 @@ fn a_function_that_cannot_be_modelled_is_named() {
         "{text}"
     );
     // Whatever could not be modelled, the program runs and replays.
-    assert!(desk.record("./odd", "").status.success());
-    desk.quietly("relapse replay run");
+    assert!(sandbox.record("./odd", "").status.success());
+    sandbox.quietly("relapse replay run");
 }
 
 #[test]
 fn steps() {
-    let mut desk = recorded();
-    desk.run("relapse dump steps run --function square");
-    desk.run("relapse dump steps run --function cube");
-    desk.run("relapse dump steps run --stream t7");
-    assert_session!(desk, @r#"
+    let mut sandbox = recorded();
+    sandbox.run("relapse dump steps run --function square");
+    sandbox.run("relapse dump steps run --function cube");
+    sandbox.run("relapse dump steps run --stream t7");
+    assert_session!(sandbox, @r#"
     $ relapse dump steps run --function square
     p[PID].0/t0
       [N]  square square.c:3  r1 = mul.i32 r0, r0  = 144
@@ -178,9 +178,9 @@ fn steps() {
 
 #[test]
 fn steps_are_the_same_wherever_one_starts() {
-    let mut desk = recorded();
-    let all = desk.quietly("relapse dump steps run --json");
-    let later = desk.quietly("relapse dump steps run --json --from 3 --to 9");
+    let mut sandbox = recorded();
+    let all = sandbox.quietly("relapse dump steps run --json");
+    let later = sandbox.quietly("relapse dump steps run --json --from 3 --to 9");
     let number =
         |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["instruction"].as_u64();
     let expected: Vec<&str> =
@@ -191,9 +191,9 @@ fn steps_are_the_same_wherever_one_starts() {
 
 #[test]
 fn input_and_output() {
-    let mut desk = recorded();
+    let mut sandbox = recorded();
     let answer: serde_json::Value =
-        serde_json::from_str(&desk.quietly("relapse dump io run --json")).unwrap();
+        serde_json::from_str(&sandbox.quietly("relapse dump io run --json")).unwrap();
     assert_eq!(answer["schema"], "relapse.io/1");
     let events = answer["processes"][0]["events"].as_array().unwrap();
     let find = |kind: &str| events.iter().find(|e| e["source"]["kind"] == kind).expect(kind);
@@ -218,28 +218,28 @@ fn input_and_output() {
 
 #[test]
 fn the_log() {
-    let mut desk = recorded();
-    let text = desk.quietly("relapse dump recording run");
+    let mut sandbox = recorded();
+    let text = sandbox.quietly("relapse dump recording run");
     for needed in ["command ./square", "Enter main(", "Source argv 0", "End status 0", "main square.c:7"] {
         assert!(text.contains(needed), "{needed} is missing in\n{text}");
     }
-    assert!(desk.quietly("relapse dump recording run --stream t0").contains("Enter main("));
-    assert!(!desk.quietly("relapse dump recording run --brief").contains("Enter main("));
+    assert!(sandbox.quietly("relapse dump recording run --stream t0").contains("Enter main("));
+    assert!(!sandbox.quietly("relapse dump recording run --brief").contains("Enter main("));
 }
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    let desk = recorded();
+    let sandbox = recorded();
     let relapse = env!("CARGO_BIN_EXE_relapse").replace(' ', "\u{b7}");
-    let output = desk.execute(&format!("sh -c {relapse}·dump·program·square·|·head·-n1"), "");
+    let output = sandbox.execute(&format!("sh -c {relapse}·dump·program·square·|·head·-n1"), "");
     assert!(output.status.success());
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
 fn the_timeline() {
-    let mut desk = recorded();
-    let text = desk.quietly("relapse dump timeline run --json");
+    let mut sandbox = recorded();
+    let text = sandbox.quietly("relapse dump timeline run --json");
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
     let stream = &answer["streams"][0];
     let (instructions, segments) = (&stream["instructions"], stream["segments"].as_array().unwrap());
@@ -250,16 +250,16 @@ fn the_timeline() {
     let outputs: u64 = segments.iter().filter_map(|segment| segment["outputs"].as_u64()).sum();
     assert_eq!((inputs > 0, outputs), (true, 1), "{text}");
     assert!(stream["bytes"].is_null(), "so short a run is replayed faster than it is read: {text}");
-    let listed = desk.quietly("relapse dump timeline run");
+    let listed = sandbox.quietly("relapse dump timeline run");
     assert!(listed.contains("t0: ") && listed.contains("first"), "{listed}");
-    let output = desk.execute("relapse dump timeline square.c", "");
+    let output = sandbox.execute("relapse dump timeline square.c", "");
     assert_eq!(output.status.code(), Some(3), "a file that is no recording");
 }
 
 #[test]
 fn lines_are_counted_over_all_runs_of_them() {
-    let mut desk = recorded();
-    let text = desk.quietly("relapse dump lines run");
+    let mut sandbox = recorded();
+    let text = sandbox.quietly("relapse dump lines run");
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
     let expected = ["3", "5", "6", "7", "8", "9"].map(|line| format!("square.c:{line}"));
     assert_eq!(lines.iter().map(|line| line[1]).collect::<Vec<_>>(), expected);
@@ -288,11 +288,11 @@ int main(int argc, char **argv) {
     return b;
 }
 ";
-    let mut desk = Desk::new();
-    desk.file("branches.c", BRANCHES);
-    desk.quietly("relapse cc -g -O0 -o branches branches.c");
-    desk.record("./branches", "");
-    let output = desk.execute("relapse dump dependences run --json", "");
+    let mut sandbox = Sandbox::new();
+    sandbox.file("branches.c", BRANCHES);
+    sandbox.quietly("relapse cc -g -O0 -o branches branches.c");
+    sandbox.record("./branches", "");
+    let output = sandbox.execute("relapse dump dependences run --json", "");
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let line =
         |n: &serde_json::Value| answer["lines"][n.as_u64().unwrap() as usize]["line"].as_u64().unwrap();

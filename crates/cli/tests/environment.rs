@@ -1,29 +1,29 @@
 //! `relapse environment`: sessions with commands that pass there and fail here.
 
-mod desk;
+mod sandbox;
 
-use desk::{Desk, feed};
+use sandbox::{Sandbox, feed};
 use std::process::Command;
 
 const CONFIG: &str = "name = app\nmode = fast\n";
 
 /// A recording in `there` of a script that needs a line of a file.
-fn recorded() -> Desk {
-    let mut desk = Desk::new();
-    desk.file("app.conf", CONFIG);
-    desk.file("app", "grep -q 'mode = fast' app.conf\n");
-    desk.quietly("relapse environment record --quiet -o there -- sh app");
-    desk
+fn recorded() -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    sandbox.file("app.conf", CONFIG);
+    sandbox.file("app", "grep -q 'mode = fast' app.conf\n");
+    sandbox.quietly("relapse environment record --quiet -o there -- sh app");
+    sandbox
 }
 
 #[test]
 fn the_guilty_line_is_found() {
-    let desk = recorded();
-    desk.file("app.conf", "name = other\nmode = slow\n");
-    let output = desk.execute("relapse environment find there -- sh app", "");
+    let sandbox = recorded();
+    sandbox.file("app.conf", "name = other\nmode = slow\n");
+    let output = sandbox.execute("relapse environment find there -- sh app", "");
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let path = desk.path().join("app.conf").display().to_string();
+    let path = sandbox.path().join("app.conf").display().to_string();
     assert_eq!(
         lines[..3],
         [
@@ -38,15 +38,15 @@ fn the_guilty_line_is_found() {
     );
     assert!(lines[3].ends_with("judged by exit code"), "{text}");
     assert_eq!(output.status.code(), Some(0));
-    desk.file("app.conf", CONFIG);
-    assert_eq!(desk.execute("relapse environment find there -- sh app", "").status.code(), Some(6));
+    sandbox.file("app.conf", CONFIG);
+    assert_eq!(sandbox.execute("relapse environment find there -- sh app", "").status.code(), Some(6));
 }
 
 #[test]
 fn the_answer_in_json_has_its_schema() {
-    let desk = recorded();
-    std::fs::remove_file(desk.path().join("app.conf")).unwrap();
-    let output = desk.execute("relapse environment find there --json -- sh app", "");
+    let sandbox = recorded();
+    std::fs::remove_file(sandbox.path().join("app.conf")).unwrap();
+    let output = sandbox.execute("relapse environment find there --json -- sh app", "");
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let schema = include_str!("../../../docs/schemas/environment-find-1.json");
     let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
@@ -65,28 +65,28 @@ fn the_answer_in_json_has_its_schema() {
 
 #[test]
 fn the_command_keeps_its_exit_code_and_output() {
-    let desk = Desk::new();
-    desk.file("say", "cat; exit 3\n");
-    let output = desk.execute("relapse environment record -o there -- sh say", "hello\n");
+    let sandbox = Sandbox::new();
+    sandbox.file("say", "cat; exit 3\n");
+    let output = sandbox.execute("relapse environment record -o there -- sh say", "hello\n");
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), b"hello\n".as_slice()));
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("relapse: recorded "));
 }
 
 #[test]
 fn secrets_are_shown_and_taken_out() {
-    let mut desk = Desk::new();
-    desk.file("deploy.key", "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n");
+    let mut sandbox = Sandbox::new();
+    sandbox.file("deploy.key", "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n");
     let mut command = Command::new(env!("CARGO_BIN_EXE_relapse"));
     command.args(["environment", "record", "--quiet", "-o", "there", "cat", "deploy.key"]);
-    command.env("APP_TOKEN", "abc123secret").current_dir(desk.path());
+    command.env("APP_TOKEN", "abc123secret").current_dir(sandbox.path());
     assert!(feed(command, b"").status.success());
-    let shown = desk.quietly("relapse environment show there");
+    let shown = sandbox.quietly("relapse environment show there");
     assert!(shown.contains("  variable APP_TOKEN: its name says so"), "{shown}");
     assert!(shown.contains("  file ./deploy.key: such files keep secrets"), "{shown}");
-    let unknown = desk.execute("relapse environment show there --redact NOBODY", "");
+    let unknown = sandbox.execute("relapse environment show there --redact NOBODY", "");
     assert_eq!(unknown.status.code(), Some(2));
     let shown =
-        desk.quietly("relapse environment show there --redact APP_TOKEN --redact ./deploy.key --json");
+        sandbox.quietly("relapse environment show there --redact APP_TOKEN --redact ./deploy.key --json");
     let answer: serde_json::Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(answer["schema"], "relapse.environment-show/1");
     let left: Vec<&serde_json::Value> = answer["secrets"]
@@ -101,13 +101,13 @@ fn secrets_are_shown_and_taken_out() {
 
 #[test]
 fn mistakes_are_explained() {
-    let mut desk = Desk::new();
-    desk.run("relapse environment find nowhere true");
-    std::fs::create_dir(desk.path().join("broken")).unwrap();
-    desk.file("broken/environment.rec", "not what it should be, and rather short");
-    desk.run("relapse environment show broken");
-    desk.run("relapse environment record -o there no-such-command-anywhere");
-    assert_session!(desk, @r"
+    let mut sandbox = Sandbox::new();
+    sandbox.run("relapse environment find nowhere true");
+    std::fs::create_dir(sandbox.path().join("broken")).unwrap();
+    sandbox.file("broken/environment.rec", "not what it should be, and rather short");
+    sandbox.run("relapse environment show broken");
+    sandbox.run("relapse environment record -o there no-such-command-anywhere");
+    assert_session!(sandbox, @r"
     $ relapse environment find nowhere true
     [stderr] relapse: failed to read nowhere/environment.rec: No such file or directory (os error 2)
     [stderr]  `relapse environment record -o DIR CMD` makes recordings.
@@ -145,12 +145,12 @@ int main(int argc, char **argv) {
 
 #[test]
 fn a_kernel_that_forbids_it_is_named() {
-    let mut desk = Desk::new();
-    desk.file("forbid.c", FORBID);
-    desk.quietly("cc -o forbid forbid.c");
+    let mut sandbox = Sandbox::new();
+    sandbox.file("forbid.c", FORBID);
+    sandbox.quietly("cc -o forbid forbid.c");
     let relapse = env!("CARGO_BIN_EXE_relapse");
     // 101 is ptrace on x86-64.
-    let output = desk.execute(&format!("./forbid 101 {relapse} environment record -o there true"), "");
+    let output = sandbox.execute(&format!("./forbid 101 {relapse} environment record -o there true"), "");
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{text}");
     assert!(

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A place with a little program in two versions.
-struct Desk {
+struct Sandbox {
     dir: tempfile::TempDir,
 }
 
 const GOOD: &str = "#include <stdio.h>\nint main(void) {\n    int sum = 0;\n    for (int i = 0; i < 4; i++)\n        sum += i;\n    printf(\"%d\\n\", sum);\n    return 0;\n}\n";
 
-impl Desk {
-    fn new() -> Desk {
-        Desk { dir: tempfile::tempdir().unwrap() }
+impl Sandbox {
+    fn new() -> Sandbox {
+        Sandbox { dir: tempfile::tempdir().unwrap() }
     }
 
     fn path(&self) -> &Path {
@@ -71,17 +71,17 @@ fn said(output: &Output) -> (i32, String, String) {
 
 #[test]
 fn a_wrong_sum_is_explained_and_the_options_are_saved_on_request() {
-    let desk = Desk::new();
-    desk.versions("i < 4", "i < 3");
-    let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD])));
+    let sandbox = Sandbox::new();
+    sandbox.versions("i < 4", "i < 3");
+    let (code, out, err) = said(&sandbox.explain(&words(&[BOTH, BUILD])));
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.starts_with("verified: undoing the only change"), "{out}");
     assert!(out.contains("i < 3"), "{out}");
-    assert!(!desk.path().join("relapse.toml").exists());
-    let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD, &["--save"]])));
+    assert!(!sandbox.path().join("relapse.toml").exists());
+    let (code, out, err) = said(&sandbox.explain(&words(&[BOTH, BUILD, &["--save"]])));
     assert_eq!(code, 0, "{out}{err}");
     // No options: as they were saved, and nothing has to be tried again.
-    let (code, again, err) = said(&desk.explain(&["--json", "-"]));
+    let (code, again, err) = said(&sandbox.explain(&["--json", "-"]));
     assert_eq!(code, 0, "{again}{err}");
     let answer: serde_json::Value = serde_json::from_str(&again).unwrap();
     assert_eq!(answer["schema"], "relapse.explain/2");
@@ -96,10 +96,10 @@ fn causes_are_read_from_bad_and_bad_with_the_cause_undone() {
         int main(void) {\n    int v = 7;\n    int digit = pick(v);\n    printf(\"%d\\n\", digit);\n    return 0;\n}\n";
     // That 7 became 17 is innocent, and is in every value that the failure came from.
     let after = BEFORE.replace("v = 7", "v = 17").replace("v % 10", "v % 10 - 8 * (v > 0)");
-    let desk = Desk::new();
-    desk.version("good", BEFORE);
-    desk.version("bad", &after);
-    let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD, &["--keep", "--json", "-"]])));
+    let sandbox = Sandbox::new();
+    sandbox.version("good", BEFORE);
+    sandbox.version("bad", &after);
+    let (code, out, err) = said(&sandbox.explain(&words(&[BOTH, BUILD, &["--keep", "--json", "-"]])));
     assert_eq!(code, 0, "{out}{err}");
     let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
     audit::audit(&answer).unwrap();
@@ -122,10 +122,10 @@ fn a_call_shows_what_its_variable_became() {
     const BEFORE: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n\
         int main(void) {\n    char text[8];\n    int n = 5;\n    strcpy(text, \"12\");\n    n = atoi(text);\n\
         \x20   printf(\"%d\\n\", n);\n    return 0;\n}\n";
-    let desk = Desk::new();
-    desk.version("good", BEFORE);
-    desk.version("bad", &BEFORE.replace("\"12\"", "\"21\""));
-    let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD, &["--keep", "--json", "-"]])));
+    let sandbox = Sandbox::new();
+    sandbox.version("good", BEFORE);
+    sandbox.version("bad", &BEFORE.replace("\"12\"", "\"21\""));
+    let (code, out, err) = said(&sandbox.explain(&words(&[BOTH, BUILD, &["--keep", "--json", "-"]])));
     assert_eq!(code, 0, "{out}{err}");
     let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
     audit::audit(&answer).unwrap();
@@ -152,11 +152,11 @@ fn bit_fields_are_members_in_formulas() {
                 \x20   printf(\"%d\\n\", shown);\n\
                 \x20   return 0;\n\
                 }\n";
-    let desk = Desk::new();
-    desk.version("good", good);
-    desk.version("bad", &good.replace("depth - 1", "depth - 2"));
+    let sandbox = Sandbox::new();
+    sandbox.version("good", good);
+    sandbox.version("bad", &good.replace("depth - 1", "depth - 2"));
     let build = ["--build", "$CC -g -O0 -o sum sum.c", "--test", "./sum"];
-    let (code, out, err) = said(&desk.explain(&words(&[BOTH, &build])));
+    let (code, out, err) = said(&sandbox.explain(&words(&[BOTH, &build])));
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("line->level = depth - 2"), "{out}");
     assert!(out.contains("shown = line.level * 10"), "{out}");
@@ -165,23 +165,23 @@ fn bit_fields_are_members_in_formulas() {
 
 #[test]
 fn an_answer_is_shown_again_in_other_forms() {
-    let desk = Desk::new();
-    desk.versions("i < 4", "i < 3");
+    let sandbox = Sandbox::new();
+    sandbox.versions("i < 4", "i < 3");
     let forms: &[&str] = &["--json", "answer.json", "--markdown", "comment.md", "--steps", "1"];
-    let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD, forms])));
+    let (code, out, err) = said(&sandbox.explain(&words(&[BOTH, BUILD, forms])));
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("with --steps all: all "), "{out}");
-    let comment = std::fs::read_to_string(desk.path().join("comment.md")).unwrap();
+    let comment = std::fs::read_to_string(sandbox.path().join("comment.md")).unwrap();
     assert!(comment.contains("**Verified:**"), "{comment}");
     let show = |words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_relapse"));
-        said(&command.arg("show").args(words).current_dir(desk.path()).output().unwrap())
+        said(&command.arg("show").args(words).current_dir(sandbox.path()).output().unwrap())
     };
     let (code, again, err) = show(&["answer.json", "--steps", "all", "--html", "page.html"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(again.lines().next(), out.lines().next());
     assert!(!again.contains("not shown") && again.lines().count() > out.lines().count(), "{again}");
-    assert!(std::fs::read_to_string(desk.path().join("page.html")).unwrap().contains("i &lt; 3"));
+    assert!(std::fs::read_to_string(sandbox.path().join("page.html")).unwrap().contains("i &lt; 3"));
     let (code, _, err) = show(&["good/sum.c"]);
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("it is not JSON"), "{err}");
@@ -190,56 +190,56 @@ fn an_answer_is_shown_again_in_other_forms() {
 
 #[test]
 fn what_is_no_regression_has_an_answer_of_its_own() {
-    let desk = Desk::new();
-    desk.versions("int sum = 0;", "int sum = 0; ");
-    let (code, _, err) = said(&desk.explain(&words(&[BOTH, BUILD])));
+    let sandbox = Sandbox::new();
+    sandbox.versions("int sum = 0;", "int sum = 0; ");
+    let (code, _, err) = said(&sandbox.explain(&words(&[BOTH, BUILD])));
     assert_eq!(code, 6, "{err}");
     assert!(err.contains("see the test fail on the bad version"), "{err}");
 
-    desk.versions("return 0;", "return 1;");
+    sandbox.versions("return 0;", "return 1;");
     let (code, _, err) =
-        said(&desk.explain(&words(&[&["--good", "bad", "--bad", "good"], BUILD, &["--oracle", "exit"]])));
+        said(&sandbox.explain(&words(&[&["--good", "bad", "--bad", "good"], BUILD, &["--oracle", "exit"]])));
     assert_eq!(code, 9, "{err}");
     assert!(err.contains("it passes on the bad one") && err.contains("Exchange --good and --bad"), "{err}");
 
     let missing = ["--build", "true", "--test", "./no-such-program"];
-    let (code, _, err) = said(&desk.explain(&words(&[BOTH, &missing])));
+    let (code, _, err) = said(&sandbox.explain(&words(&[BOTH, &missing])));
     assert_eq!(code, 10, "{err}");
     assert!(err.contains("run the test on the good version"), "{err}");
 
-    desk.version("bad", GOOD);
-    let (code, _, err) = said(&desk.explain(&words(&[BOTH, BUILD])));
+    sandbox.version("bad", GOOD);
+    let (code, _, err) = said(&sandbox.explain(&words(&[BOTH, BUILD])));
     assert_eq!(code, 6, "{err}");
     assert!(err.contains("their files are the same"), "{err}");
 }
 
 #[test]
 fn a_flaky_test_is_not_explained() {
-    let desk = Desk::new();
-    desk.versions("i < 4", "i < 3");
-    let count = desk.path().join("count").display().to_string();
+    let sandbox = Sandbox::new();
+    sandbox.versions("i < 4", "i < 3");
+    let count = sandbox.path().join("count").display().to_string();
     let test = format!("./sum; echo x >> {count}; test $(( $(wc -l < {count}) % 2 )) = 0");
     let flaky = ["--build", "$CC -g -o sum sum.c", "--test", &test];
-    let (code, _, err) = said(&desk.explain(&words(&[BOTH, &flaky])));
+    let (code, _, err) = said(&sandbox.explain(&words(&[BOTH, &flaky])));
     assert_eq!(code, 7, "{err}");
     assert!(err.contains("get the same result twice from the good version"), "{err}");
 }
 
 #[test]
 fn what_differs_from_run_to_run_is_not_compared() {
-    let desk = Desk::new();
-    desk.versions("i < 4", "i < 3");
+    let sandbox = Sandbox::new();
+    sandbox.versions("i < 4", "i < 3");
     let timed = ["--build", "$CC -g -o sum sum.c", "--test", "./sum; echo took $(date +%N) ns"];
-    let (code, out, err) = said(&desk.explain(&words(&[BOTH, &timed])));
+    let (code, out, err) = said(&sandbox.explain(&words(&[BOTH, &timed])));
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("not compared, as it differs from run to run"), "{out}");
 }
 
 #[test]
 fn a_version_that_does_not_build_shows_the_first_error_and_the_log() {
-    let desk = Desk::new();
-    desk.versions("int sum = 0;", "int summ = 0;");
-    let (code, _, err) = said(&desk.explain(&words(&[BOTH, BUILD])));
+    let sandbox = Sandbox::new();
+    sandbox.versions("int sum = 0;", "int summ = 0;");
+    let (code, _, err) = said(&sandbox.explain(&words(&[BOTH, BUILD])));
     assert_eq!(code, 8, "{err}");
     assert!(err.contains("build the bad version") && err.contains("undeclared identifier 'sum'"), "{err}");
     let log = err.split("log in ").nth(1).and_then(|rest| rest.split(')').next()).unwrap();
@@ -248,8 +248,8 @@ fn a_version_that_does_not_build_shows_the_first_error_and_the_log() {
 
 #[test]
 fn bad_command_lines_are_said() {
-    let desk = Desk::new();
-    desk.versions("i < 4", "i < 3");
+    let sandbox = Sandbox::new();
+    sandbox.versions("i < 4", "i < 3");
     let missing: [(&[&str], &str); 4] = [
         (&["--good", "good"], "the version in which the test fails is not named"),
         (BOTH, "the failing test is not named"),
@@ -260,7 +260,7 @@ fn bad_command_lines_are_said() {
         ),
     ];
     for (words, sentence) in missing {
-        let (code, _, err) = said(&desk.explain(words));
+        let (code, _, err) = said(&sandbox.explain(words));
         assert_eq!(code, 2, "{words:?}: {err}");
         assert!(err.contains(sentence), "{words:?}: {err}");
     }
@@ -268,36 +268,36 @@ fn bad_command_lines_are_said() {
 
 #[test]
 fn a_bisect_in_progress_names_the_versions_and_nothing_is_touched() {
-    let desk = Desk::new();
-    desk.git(&["init", "-q"]);
-    let file = desk.path().join("sum.c");
+    let sandbox = Sandbox::new();
+    sandbox.git(&["init", "-q"]);
+    let file = sandbox.path().join("sum.c");
     for (n, text) in
         [GOOD.to_owned(), GOOD.replace("%d\\n", "%d \\n"), GOOD.replace("i < 4", "i <= 4")].iter().enumerate()
     {
         std::fs::write(&file, text).unwrap();
-        desk.git(&["add", "sum.c"]);
-        desk.git(&["commit", "-q", "-m", &n.to_string()]);
+        sandbox.git(&["add", "sum.c"]);
+        sandbox.git(&["commit", "-q", "-m", &n.to_string()]);
     }
-    desk.git(&["bisect", "start", "HEAD", "HEAD~2"]);
+    sandbox.git(&["bisect", "start", "HEAD", "HEAD~2"]);
     let state = || {
         let mut all = String::new();
         for words in
             [&["status", "--porcelain"][..], &["rev-parse", "HEAD"], &["worktree", "list"], &["for-each-ref"]]
         {
-            let output = Command::new("git").args(words).current_dir(desk.path()).output().unwrap();
+            let output = Command::new("git").args(words).current_dir(sandbox.path()).output().unwrap();
             all += &String::from_utf8_lossy(&output.stdout);
         }
         all
     };
-    std::fs::write(desk.path().join(".git/info/exclude"), "work\n").unwrap();
+    std::fs::write(sandbox.path().join(".git/info/exclude"), "work\n").unwrap();
     let before = state();
-    let (code, out, err) = said(&desk.explain(BUILD));
+    let (code, out, err) = said(&sandbox.explain(BUILD));
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("i <= 4"), "{out}");
     assert_eq!(state(), before);
 }
 
-impl Desk {
+impl Sandbox {
     /// Commits a version of the program.
     fn commit(&self, program: &str, subject: &str) {
         std::fs::write(self.path().join("sum.c"), program).unwrap();
@@ -305,43 +305,43 @@ impl Desk {
         self.git(&["commit", "-q", "--allow-empty", "-m", subject]);
     }
 
-    fn repository() -> Desk {
-        let desk = Desk::new();
-        desk.git(&["init", "-q"]);
-        std::fs::write(desk.path().join(".git/info/exclude"), "work\n").unwrap();
-        desk
+    fn repository() -> Sandbox {
+        let sandbox = Sandbox::new();
+        sandbox.git(&["init", "-q"]);
+        std::fs::write(sandbox.path().join(".git/info/exclude"), "work\n").unwrap();
+        sandbox
     }
 }
 
 #[test]
 fn a_change_that_was_taken_back_and_made_again_came_with_the_last_commit() {
-    let desk = Desk::repository();
+    let sandbox = Sandbox::repository();
     let wrong = GOOD.replace("i < 4", "i <= 4");
-    desk.commit(GOOD, "start");
-    desk.commit(&wrong, "count further");
-    desk.commit(&wrong.replace("int sum = 0", "int sum = 0x0"), "write it in hex");
-    desk.commit(&wrong, "write it in decimal");
+    sandbox.commit(GOOD, "start");
+    sandbox.commit(&wrong, "count further");
+    sandbox.commit(&wrong.replace("int sum = 0", "int sum = 0x0"), "write it in hex");
+    sandbox.commit(&wrong, "write it in decimal");
     // Says "This reverts commit ...".
-    desk.git(&["revert", "--no-edit", "HEAD~2"]);
-    desk.commit(&wrong, "count further, again");
-    let (code, out, err) = said(&desk.explain(&[BUILD, &["--good", "HEAD~5", "--bad", "HEAD"]].concat()));
+    sandbox.git(&["revert", "--no-edit", "HEAD~2"]);
+    sandbox.commit(&wrong, "count further, again");
+    let (code, out, err) = said(&sandbox.explain(&[BUILD, &["--good", "HEAD~5", "--bad", "HEAD"]].concat()));
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("count further, again"), "{out}");
 }
 
 #[test]
 fn an_ancestor_of_good_that_behaves_otherwise_is_not_taken_for_good() {
-    let desk = Desk::repository();
+    let sandbox = Sandbox::repository();
     let odd = GOOD.replace("\\n\", sum", "\\n\", sum - 1");
-    desk.commit(&odd, "start");
-    desk.git(&["checkout", "-q", "-b", "branch"]);
-    desk.commit(&odd.replace("i < 4", "i <= 4"), "count further");
-    desk.git(&["checkout", "-q", "main"]);
-    desk.commit(GOOD, "print the sum itself");
-    desk.git(&["tag", "fine"]);
-    desk.git(&["checkout", "-q", "branch"]);
-    desk.git(&["merge", "-q", "--no-ff", "-m", "merge", "main"]);
-    let (code, out, err) = said(&desk.explain(&[BUILD, &["--good", "fine", "--bad", "HEAD"]].concat()));
+    sandbox.commit(&odd, "start");
+    sandbox.git(&["checkout", "-q", "-b", "branch"]);
+    sandbox.commit(&odd.replace("i < 4", "i <= 4"), "count further");
+    sandbox.git(&["checkout", "-q", "main"]);
+    sandbox.commit(GOOD, "print the sum itself");
+    sandbox.git(&["tag", "fine"]);
+    sandbox.git(&["checkout", "-q", "branch"]);
+    sandbox.git(&["merge", "-q", "--no-ff", "-m", "merge", "main"]);
+    let (code, out, err) = said(&sandbox.explain(&[BUILD, &["--good", "fine", "--bad", "HEAD"]].concat()));
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("good printed `6`, bad printed `10`"), "{out}");
     assert!(out.contains("i <= 4"), "{out}");
@@ -349,17 +349,17 @@ fn an_ancestor_of_good_that_behaves_otherwise_is_not_taken_for_good() {
 
 #[test]
 fn a_release_on_a_branch_of_its_own_is_bisected_from_the_merge_base() {
-    let desk = Desk::repository();
-    desk.commit(GOOD, "start");
-    desk.git(&["checkout", "-q", "-b", "release"]);
-    desk.commit(&GOOD.replace("int sum = 0", "int sum = 0x0"), "prepare the release");
-    desk.git(&["checkout", "-q", "main"]);
+    let sandbox = Sandbox::repository();
+    sandbox.commit(GOOD, "start");
+    sandbox.git(&["checkout", "-q", "-b", "release"]);
+    sandbox.commit(&GOOD.replace("int sum = 0", "int sum = 0x0"), "prepare the release");
+    sandbox.git(&["checkout", "-q", "main"]);
     let wrong = GOOD.replace("i < 4", "i <= 4");
-    desk.commit(&GOOD.replace("int sum", "long sum"), "long sums");
-    desk.commit(GOOD, "no long sums");
-    desk.commit(&wrong, "count further");
-    desk.commit(&wrong.replace("sum = 0", "sum = 00"), "write it in octal");
-    let (code, out, err) = said(&desk.explain(&[BUILD, &["--good", "release", "--bad", "HEAD"]].concat()));
+    sandbox.commit(&GOOD.replace("int sum", "long sum"), "long sums");
+    sandbox.commit(GOOD, "no long sums");
+    sandbox.commit(&wrong, "count further");
+    sandbox.commit(&wrong.replace("sum = 0", "sum = 00"), "write it in octal");
+    let (code, out, err) = said(&sandbox.explain(&[BUILD, &["--good", "release", "--bad", "HEAD"]].concat()));
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("The commit it came with") && out.contains("count further"), "{out}");
     assert!(!out.contains("0x0"), "{out}");
@@ -367,14 +367,14 @@ fn a_release_on_a_branch_of_its_own_is_bisected_from_the_merge_base() {
 
 #[test]
 fn a_merge_base_that_fails_too_is_told() {
-    let desk = Desk::repository();
+    let sandbox = Sandbox::repository();
     let wrong = GOOD.replace("i < 4", "i <= 4");
-    desk.commit(&wrong, "start");
-    desk.git(&["checkout", "-q", "-b", "release"]);
-    desk.commit(GOOD, "count right");
-    desk.git(&["checkout", "-q", "main"]);
-    desk.commit(&wrong.replace("int sum = 0", "int sum = 0x0"), "write it in hex");
-    let (code, out, err) = said(&desk.explain(&[BUILD, &["--good", "release", "--bad", "HEAD"]].concat()));
+    sandbox.commit(&wrong, "start");
+    sandbox.git(&["checkout", "-q", "-b", "release"]);
+    sandbox.commit(GOOD, "count right");
+    sandbox.git(&["checkout", "-q", "main"]);
+    sandbox.commit(&wrong.replace("int sum = 0", "int sum = 0x0"), "write it in hex");
+    let (code, out, err) = said(&sandbox.explain(&[BUILD, &["--good", "release", "--bad", "HEAD"]].concat()));
     assert_eq!(code, 0, "{out}{err}");
     let note = "The commits were not bisected: good is no ancestor of bad, and the test does not pass in the commit where they part";
     assert!(out.contains(note) && out.contains("`start`"), "{out}");

@@ -1,13 +1,13 @@
 //! `relapse expose` and `relapse explore` as a user meets them.
 
-mod desk;
+mod sandbox;
 
-use desk::Desk;
 use explore::expose::{Request, Workers, expose};
 use explore::exposed::{Exposed, Verdict};
-use explore::shared::Means;
-use explore::versions::Workshop;
+use explore::shared::FoundBy;
+use explore::versions::BuildSetup;
 use locate::test::Test;
+use sandbox::Sandbox;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,28 +17,28 @@ use trials::{Tools, TrialLimits};
 /// `·` is a blank within a word.
 const WORDS: &str = "--quiet --work work --build $CC·-g·-o·p·p.c";
 
-/// A desk with two versions of a program.
-fn versions(good: &str, bad: &str) -> Desk {
-    let desk = Desk::new();
+/// A sandbox with two versions of a program.
+fn versions(good: &str, bad: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
     for (name, text) in [("good", good), ("bad", bad)] {
-        std::fs::create_dir(desk.path().join(name)).expect("a directory");
-        desk.file(&format!("{name}/p.c"), text);
+        std::fs::create_dir(sandbox.path().join(name)).expect("a directory");
+        sandbox.file(&format!("{name}/p.c"), text);
     }
-    desk
+    sandbox
 }
 
 /// The answer for two versions as JSON, and the exit code.
-fn exposed(desk: &Desk, words: &str) -> (Value, i32) {
+fn exposed(sandbox: &Sandbox, words: &str) -> (Value, i32) {
     let line = format!("relapse expose --good good --bad bad {WORDS} --json - {words}");
-    answer(desk, &line)
+    answer(sandbox, &line)
 }
 
 /// What the solver's worker finds alone: mutations would find it by chance.
-fn by_solver(desk: &Desk, test: &str) -> Exposed {
-    by(desk, test, Workers::Solver)
+fn by_solver(sandbox: &Sandbox, test: &str) -> Exposed {
+    by(sandbox, test, Workers::Solver)
 }
 
-fn by(desk: &Desk, test: &str, workers: Workers) -> Exposed {
+fn by(sandbox: &Sandbox, test: &str, workers: Workers) -> Exposed {
     let cc = PathBuf::from(env!("CARGO_BIN_EXE_relapse-cc"));
     let tools = Tools {
         relapse: env!("CARGO_BIN_EXE_relapse").into(),
@@ -48,13 +48,13 @@ fn by(desk: &Desk, test: &str, workers: Workers) -> Exposed {
         symbolizer: None,
         clang: driver::clang(),
     };
-    let workshop = Workshop {
-        here: desk.path().to_owned(),
+    let workshop = BuildSetup {
+        here: sandbox.path().to_owned(),
         build: "$CC -g -o p p.c".to_owned(),
         limits: TrialLimits::default(),
         tools,
         compilers: None,
-        work: desk.path().join("work"),
+        work: sandbox.path().join("work"),
         keep: false,
     };
     let request = Request {
@@ -71,8 +71,8 @@ fn by(desk: &Desk, test: &str, workers: Workers) -> Exposed {
     expose(&request, &Arc::default(), &|_| {}).expect("an answer")
 }
 
-fn answer(desk: &Desk, line: &str) -> (Value, i32) {
-    let output = desk.execute(line, "");
+fn answer(sandbox: &Sandbox, line: &str) -> (Value, i32) {
+    let output = sandbox.execute(line, "");
     let out = String::from_utf8_lossy(&output.stdout);
     let err = String::from_utf8_lossy(&output.stderr);
     let answer = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{err}"));
@@ -103,11 +103,11 @@ const F41: &str = "    if (x > 0) {
 /// F-4.1: the change is reached, its effect dies at a branch, and one input makes the branch differ.
 #[test]
 fn a_change_is_reached_and_its_effect_brought_to_the_output() {
-    let desk = versions(&program(F41), &program(&F41.replace("y = 3", "y = 2")));
-    let found = by_solver(&desk, "./p 1");
+    let sandbox = versions(&program(F41), &program(&F41.replace("y = 3", "y = 2")));
+    let found = by_solver(&sandbox, "./p 1");
     assert_eq!(found.verdict, Verdict::Differ);
     let input = &found.inputs[0];
-    assert_eq!((input.command.as_str(), input.found_by), ("./p 3", Means::Solver));
+    assert_eq!((input.command.as_str(), input.found_by), ("./p 3", FoundBy::Solver));
     assert_eq!((input.good.stdout.as_str(), input.bad.stdout.as_str()), ("0\n", "2\n"));
     let row = &found.changes[0];
     assert_eq!((row.line, row.reached, row.infected, row.exposed_by), (6, true, true, Some(1)));
@@ -133,8 +133,8 @@ int main(int argc, char **argv) {
     return 0;
 }
 ";
-    let desk = versions(MODES, &MODES.replace("\"hex\"", "\"HEX\"").replace("&& n > 0", "&& n >= 0"));
-    let (answer, code) = exposed(&desk, "--test ./p·12 --write cases");
+    let sandbox = versions(MODES, &MODES.replace("\"hex\"", "\"HEX\"").replace("&& n > 0", "&& n >= 0"));
+    let (answer, code) = exposed(&sandbox, "--test ./p·12 --write cases");
     assert_eq!(code, 1, "{answer}");
     let commands: Vec<&str> =
         answer["inputs"].as_array().expect("inputs").iter().filter_map(|i| i["command"].as_str()).collect();
@@ -143,16 +143,16 @@ int main(int argc, char **argv) {
     for change in answer["changes"].as_array().expect("changes") {
         assert!(change["exposed_by"].is_number(), "{change}");
     }
-    let script = std::fs::read_to_string(desk.path().join("cases/1/run.sh")).expect("a script");
+    let script = std::fs::read_to_string(sandbox.path().join("cases/1/run.sh")).expect("a script");
     assert!(script.contains("\nCALC_"), "{script}");
 }
 
 /// F-4.1 from an input that does not come to the change.
 #[test]
 fn the_solver_alone_comes_to_a_change() {
-    let desk = versions(&program(F41), &program(&F41.replace("y = 3", "y = 2")));
-    let found = by_solver(&desk, "./p -1");
-    assert_eq!((found.verdict, found.inputs[0].found_by), (Verdict::Differ, Means::Solver));
+    let sandbox = versions(&program(F41), &program(&F41.replace("y = 3", "y = 2")));
+    let found = by_solver(&sandbox, "./p -1");
+    assert_eq!((found.verdict, found.inputs[0].found_by), (Verdict::Differ, FoundBy::Solver));
     assert_eq!(found.changes[0].exposed_by, Some(1));
     assert!(found.effort.questions.asked < 20, "{:?}", found.effort);
 }
@@ -165,8 +165,8 @@ fn effects_that_die_are_kept_alive() {
         "    y = 3;\n    if (x - y > 0)\n        o = y;\n    else\n        o = 0;\n",
         "    y = 3;\n    o = y * x;\n",
     ] {
-        let desk = versions(&program(body), &program(&body.replace("y = 3", "y = 2")));
-        let found = by_solver(&desk, "./p 0");
+        let sandbox = versions(&program(body), &program(&body.replace("y = 3", "y = 2")));
+        let found = by_solver(&sandbox, "./p 0");
         assert_eq!(found.verdict, Verdict::Differ, "{body}");
         assert!(found.changes[0].reached && found.changes[0].infected, "{body}");
     }
@@ -176,14 +176,14 @@ fn effects_that_die_are_kept_alive() {
 #[test]
 fn correlated_branches_are_turned_in_turn() {
     let after = "    if (x > 2)\n        y = 1;\n    if (x < 0)\n        o = 5;\n";
-    let desk = versions(&program(after), &program(&after.replace("o = 5", "o = 6")));
-    assert!(by_solver(&desk, "./p 33").differ());
+    let sandbox = versions(&program(after), &program(&after.replace("o = 5", "o = 6")));
+    assert!(by_solver(&sandbox, "./p 33").differ());
     let by_value = "    if (x > 0)\n        y = 1;\n    else\n        y = 0;\n    if (y)\n        o = 5;\n";
-    let desk = versions(&program(by_value), &program(&by_value.replace("o = 5", "o = 6")));
-    assert!(by_solver(&desk, "./p 0").differ());
+    let sandbox = versions(&program(by_value), &program(&by_value.replace("o = 5", "o = 6")));
+    assert!(by_solver(&sandbox, "./p 0").differ());
     let never = "    y = 1;\n    o = y;\n    if (o > 2)\n        o = x;\n";
-    let desk = versions(&program(never), &program(&never.replace("o = x;", "o = x + 1;")));
-    let (answer, code) = exposed(&desk, "--budget 3s --test ./p·0");
+    let sandbox = versions(&program(never), &program(&never.replace("o = x;", "o = x + 1;")));
+    let (answer, code) = exposed(&sandbox, "--budget 3s --test ./p·0");
     assert_eq!((code, &answer["changes"][0]["reached"]), (0, &false.into()));
 }
 
@@ -192,11 +192,11 @@ fn correlated_branches_are_turned_in_turn() {
 fn versions_are_compared_group_by_group() {
     let good = "    y = x + 1;\n    if (y > 10)\n        o = y;\n";
     let bad = |limit: u32| format!("    y = x + 2;\n    if (y > {limit})\n        o = y - 1;\n");
-    let desk = versions(&program(good), &program(&bad(12)));
-    let found = by(&desk, "./p 77", Workers::Signatures);
+    let sandbox = versions(&program(good), &program(&bad(12)));
+    let found = by(&sandbox, "./p 77", Workers::Signatures);
     assert_eq!((found.verdict, found.inputs[0].command.as_str()), (Verdict::Differ, "./p 10"));
-    let desk = versions(&program(good), &program(&bad(11)));
-    let found = by(&desk, "./p 77", Workers::Signatures);
+    let sandbox = versions(&program(good), &program(&bad(11)));
+    let found = by(&sandbox, "./p 77", Workers::Signatures);
     let of = found.effort.signatures;
     assert!(!found.differ() && of.complete && (of.explored, of.of) == (1, 1), "{of:?}");
     assert!(of.pairs > 0 && of.apart + of.alike == of.pairs, "{of:?}");
@@ -268,10 +268,10 @@ int main(int argc, char **argv) {
 }
 ";
     let bad = TWICE.replace("int number", "long number").replace("twice(1) == 2", "twice(2) == 4");
-    let desk = versions(TWICE, &bad);
-    desk.file("good/NEWS", "1\n");
-    desk.file("bad/NEWS", "2\n");
-    let (answer, code) = exposed(&desk, "--budget 3s --test ./p·7");
+    let sandbox = versions(TWICE, &bad);
+    sandbox.file("good/NEWS", "1\n");
+    sandbox.file("bad/NEWS", "2\n");
+    let (answer, code) = exposed(&sandbox, "--budget 3s --test ./p·7");
     assert_eq!(code, 0, "{answer}");
     let rows = answer["changes"].as_array().expect("changes");
     let news = rows.iter().find(|r| r["file"] == "NEWS").expect("a change");
@@ -285,18 +285,18 @@ int main(int argc, char **argv) {
 #[test]
 fn a_single_input_is_found_among_all() {
     let body = "    int v = argc > 2 ? atoi(argv[2]) : 0;\n    y = v > 0 ? v + 1 : v - 1;\n    o = x >= 10 ? x + 1 : x - 1;\n";
-    let desk = versions(&program(body), &program(&body.replace("x >= 10", "x > 10")));
-    let found = by_solver(&desk, "./p 77 5");
+    let sandbox = versions(&program(body), &program(&body.replace("x >= 10", "x > 10")));
+    let found = by_solver(&sandbox, "./p 77 5");
     assert_eq!((found.verdict, found.inputs[0].command.as_str()), (Verdict::Differ, "./p 10 5"));
 }
 
 /// The same answer in the terminal, as a page and as SARIF.
 #[test]
 fn changes_are_told_in_every_form() {
-    let desk = versions(&program("    o = x;\n"), &program("    o = x > 5 ? 0 : x;\n"));
+    let sandbox = versions(&program("    o = x;\n"), &program("    o = x > 5 ? 0 : x;\n"));
     let line =
         format!("relapse expose --good good --bad bad {WORDS} --test ./p·7 --html o.html --sarif o.sarif");
-    let output = desk.execute(&line, "");
+    let output = sandbox.execute(&line, "");
     let said = String::from_utf8_lossy(&output.stdout);
     for line in [
         "The versions differ.",
@@ -306,10 +306,10 @@ fn changes_are_told_in_every_form() {
     ] {
         assert!(said.contains(line), "{said}");
     }
-    let page = std::fs::read_to_string(desk.path().join("o.html")).expect("a page");
+    let page = std::fs::read_to_string(sandbox.path().join("o.html")).expect("a page");
     assert!(page.contains("<td><a class=\"bad\" href=\"#input-1\">by input 1</a></td>"), "{page}");
     assert!(page.contains("<h2>Input 1: <code>./p 7</code></h2>"), "{page}");
-    let sarif = std::fs::read_to_string(desk.path().join("o.sarif")).expect("a log");
+    let sarif = std::fs::read_to_string(sandbox.path().join("o.sarif")).expect("a log");
     let sarif: Value = serde_json::from_str(&sarif).expect("a JSON document");
     let result = &sarif["runs"][0]["results"][0];
     assert_eq!(
@@ -327,9 +327,9 @@ fn changes_are_told_in_every_form() {
 fn nothing_found_is_told_with_what_was_covered() {
     let never =
         "    y = x * 0;\n    if (y > 2)\n        o = x;\n    if (getenv(\"NEVER\"))\n        o = 3;\n";
-    let desk = versions(&program(never), &program(&never.replace("o = x;", "o = x + 1;")));
-    let output =
-        desk.execute(&format!("relapse expose --good good --bad bad {WORDS} --budget 1s --test ./p·0"), "");
+    let sandbox = versions(&program(never), &program(&never.replace("o = x;", "o = x + 1;")));
+    let output = sandbox
+        .execute(&format!("relapse expose --good good --bad bad {WORDS} --budget 1s --test ./p·0"), "");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.starts_with("No difference"), "{said}");
@@ -347,28 +347,28 @@ fn refactorings_expose_nothing() {
     let good = program("    y = x * 2;\n    if (y > 10)\n        o = y;\n    else\n        o = x + 1;\n");
     let bad = good.replace("int main", "static int twice(int v) {\n    return v + v;\n}\nint main");
     let bad = bad.replace("y = x * 2", "y = twice(x)").replace("if (y > 10)", "if (!(y <= 10))");
-    let desk = versions(&good, &bad);
-    let (answer, code) = exposed(&desk, "--budget 4s --test ./p·3");
+    let sandbox = versions(&good, &bad);
+    let (answer, code) = exposed(&sandbox, "--budget 4s --test ./p·3");
     assert_eq!((code, answer["inputs"].as_array().map(Vec::len)), (0, Some(0)));
     assert_ne!(answer["verdict"], "differ");
     // Comments are no change of the program.
-    let desk = versions(&good, &good.replace("y = x * 2;", "y = x * 2; /* twice */"));
-    let (answer, code) = exposed(&desk, "--budget 4s --test ./p·3");
+    let sandbox = versions(&good, &good.replace("y = x * 2;", "y = x * 2; /* twice */"));
+    let (answer, code) = exposed(&sandbox, "--budget 4s --test ./p·3");
     assert_eq!((code, &answer["verdict"]), (0, &"same-programs".into()));
 }
 
 #[test]
 fn tests_that_tell_the_versions_apart_come_first() {
-    let mut desk = versions(&program("    o = x;\n"), &program("    o = x > 5 ? 0 : x;\n"));
-    desk.file("tests", "# two tests\n./p 1\n./p 7\n");
-    let (answer, code) = exposed(&desk, "--suite tests --write cases");
+    let mut sandbox = versions(&program("    o = x;\n"), &program("    o = x > 5 ? 0 : x;\n"));
+    sandbox.file("tests", "# two tests\n./p 1\n./p 7\n");
+    let (answer, code) = exposed(&sandbox, "--suite tests --write cases");
     assert_eq!((code, &answer["tests"][0]["command"]), (1, &"./p 7".into()));
     assert_eq!(answer["inputs"][0]["found_by"], "test");
     // What is written passes with good and fails with bad.
     for (version, status) in [("good", 0), ("bad", 1)] {
-        desk.quietly(&format!("cc -o {version}/p {version}/p.c"));
-        let script = desk.path().join("cases/1/run.sh");
-        let ran = std::process::Command::new(script).current_dir(desk.path().join(version)).output();
+        sandbox.quietly(&format!("cc -o {version}/p {version}/p.c"));
+        let script = sandbox.path().join("cases/1/run.sh");
+        let ran = std::process::Command::new(script).current_dir(sandbox.path().join(version)).output();
         assert_eq!(ran.expect("a run").status.code(), Some(status), "{version}");
     }
 }
@@ -381,24 +381,24 @@ fn standard_input_and_files_are_inputs() {
          return 1;\n    if (strncmp(word, \"open7\", 5) == 0)\n        puts(\"yes\");\n    else\n        puts(\"no\");\n    \
          return 0;\n}}\n"
     );
-    let desk = versions(&text, &text.replace("puts(\"yes\")", "puts(\"Yes\")"));
-    desk.file("good/in.txt", "a word\n");
-    desk.file("bad/in.txt", "a word\n");
-    let found = by_solver(&desk, "./p in.txt");
+    let sandbox = versions(&text, &text.replace("puts(\"yes\")", "puts(\"Yes\")"));
+    sandbox.file("good/in.txt", "a word\n");
+    sandbox.file("bad/in.txt", "a word\n");
+    let found = by_solver(&sandbox, "./p in.txt");
     assert_eq!((found.verdict, found.inputs[0].parts[0].name.as_str()), (Verdict::Differ, "file \"in.txt\""));
-    let found = by_solver(&desk, "echo a word | ./p");
+    let found = by_solver(&sandbox, "echo a word | ./p");
     assert_eq!((found.verdict, found.inputs[0].parts[0].name.as_str()), (Verdict::Differ, "stdin"));
 }
 
 #[test]
 fn what_cannot_be_done_is_said() {
-    let mut desk = versions(&program("    o = x;\n"), &program("    o = x\n"));
-    desk.run(&format!("relapse expose --good good --bad good {WORDS} --test ./p·1"));
-    desk.run(&format!("relapse expose --good good --bad nowhere {WORDS} --test ./p·1"));
-    desk.run(&format!("relapse expose --good good --bad bad {WORDS}"));
-    let output = desk.execute(&format!("relapse expose --good good --bad bad {WORDS} --test ./p·1"), "");
+    let mut sandbox = versions(&program("    o = x;\n"), &program("    o = x\n"));
+    sandbox.run(&format!("relapse expose --good good --bad good {WORDS} --test ./p·1"));
+    sandbox.run(&format!("relapse expose --good good --bad nowhere {WORDS} --test ./p·1"));
+    sandbox.run(&format!("relapse expose --good good --bad bad {WORDS}"));
+    let output = sandbox.execute(&format!("relapse expose --good good --bad bad {WORDS} --test ./p·1"), "");
     assert_eq!(output.status.code(), Some(8));
-    assert_session!(desk, @r#"
+    assert_session!(sandbox, @r#"
     $ relapse expose --good good --bad good --quiet --work work --build $CC·-g·-o·p·p.c --test ./p·1
     [stderr] relapse: failed to see a difference between the versions: their files are the same
     [stderr]  Name two versions that differ as --good and --bad.
@@ -437,12 +437,12 @@ int main(void) {
 
 #[test]
 fn groups_are_told_apart_by_what_is_put_out() {
-    let mut desk = Desk::new();
-    desk.file("p.c", F62);
-    desk.run(
+    let mut sandbox = Sandbox::new();
+    sandbox.file("p.c", F62);
+    sandbox.run(
         "relapse explore --quiet --work work --build $CC·-g·-o·p·p.c --test printf·'\\006\\002\\002'·|·./p",
     );
-    assert_session!(desk, @r#"
+    assert_session!(sandbox, @r#"
     $ relapse explore --quiet --work work --build $CC·-g·-o·p·p.c --test printf·'\006\002\002'·|·./p
     3 groups of paths, for inputs of this length; there are no others.
 
@@ -467,10 +467,10 @@ fn groups_are_told_apart_by_what_is_put_out() {
 /// F-6.14: a second output doubles the groups.
 #[test]
 fn more_outputs_are_more_groups() {
-    let desk = Desk::new();
-    desk.file("p.c", &F62.replace("\"%d\\n\", out", "\"%d %d\\n\", s, out"));
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", &F62.replace("\"%d\\n\", out", "\"%d %d\\n\", s, out"));
     let line = "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test printf·'\\006\\002\\002'·|·./p";
-    let (groups, code) = answer(&desk, line);
+    let (groups, code) = answer(&sandbox, line);
     let counts = |a: &Value| (a["groups"].as_array().map(Vec::len), a["effort"]["asked"].as_u64());
     assert_eq!((code, counts(&groups)), (0, (Some(6), Some(5))));
 }
@@ -478,23 +478,23 @@ fn more_outputs_are_more_groups() {
 /// F-6.4: an assignment counts through the condition it is in; what is silent may have spoken.
 #[test]
 fn assignments_and_silence_count() {
-    let desk = Desk::new();
-    desk.file("p.c", "#include <stdio.h>\nint main(void) {\n    int x = getchar(), a = 0;\n    x = x - 1;\n    if (x > 0)\n        a = 1;\n    return a;\n}\n");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", "#include <stdio.h>\nint main(void) {\n    int x = getchar(), a = 0;\n    x = x - 1;\n    if (x > 0)\n        a = 1;\n    return a;\n}\n");
     let explore = "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test";
-    let (groups, code) = answer(&desk, &format!("{explore} printf·'\\001'·|·./p"));
+    let (groups, code) = answer(&sandbox, &format!("{explore} printf·'\\001'·|·./p"));
     assert_eq!((code, groups["groups"].as_array().map(Vec::len)), (0, Some(2)));
     assert_eq!(groups["groups"][0]["condition"][0], "i32(stdin[0] - 1) <= 0");
-    desk.file("p.c", "#include <stdio.h>\nint main(void) {\n    if (getchar() == 'q')\n        puts(\"quit\");\n    return 0;\n}\n");
-    let (groups, code) = answer(&desk, &format!("{explore} printf·x·|·./p"));
+    sandbox.file("p.c", "#include <stdio.h>\nint main(void) {\n    if (getchar() == 'q')\n        puts(\"quit\");\n    return 0;\n}\n");
+    let (groups, code) = answer(&sandbox, &format!("{explore} printf·x·|·./p"));
     assert_eq!((code, groups["groups"].as_array().map(Vec::len)), (0, Some(2)));
 }
 
 #[test]
 fn faults_are_looked_for() {
-    let desk = Desk::new();
-    desk.file("p.c", "#include <stdio.h>\nint main(void) {\n    int x = getchar();\n    int unused = 100 / (x - 'a');\n    (void)unused;\n    puts(\"done\");\n    return 0;\n}\n");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", "#include <stdio.h>\nint main(void) {\n    int x = getchar();\n    int unused = 100 / (x - 'a');\n    (void)unused;\n    puts(\"done\");\n    return 0;\n}\n");
     let line = "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test printf·x·|·./p";
-    let (answer, _) = answer(&desk, line);
+    let (answer, _) = answer(&sandbox, line);
     assert_eq!(
         (&answer["faults"][0]["line"], &answer["faults"][0]["example"]["end"]),
         (&4.into(), &"SIGFPE".into())
@@ -505,8 +505,8 @@ fn faults_are_looked_for() {
 /// leaves its object is told even if nothing happens.
 #[test]
 fn faults_hide_behind_branches_that_nothing_depends_on() {
-    let desk = Desk::new();
-    desk.file(
+    let sandbox = Sandbox::new();
+    sandbox.file(
         "p.c",
         "#include <stdio.h>\nint main(void) {\n    int table[4] = {1, 2, 3, 4}, *none = 0, unused = 0;\n    \
          int x = getchar(), y = getchar();\n    if (x == 'q')\n        *none = 1;\n    \
@@ -514,7 +514,7 @@ fn faults_hide_behind_branches_that_nothing_depends_on() {
     );
     let line =
         "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test printf·'a\\001'·|·./p";
-    let (answer, _) = answer(&desk, line);
+    let (answer, _) = answer(&sandbox, line);
     let mut faults: Vec<(u64, String)> = answer["faults"]
         .as_array()
         .expect("faults")
@@ -532,17 +532,17 @@ fn faults_hide_behind_branches_that_nothing_depends_on() {
 /// The same command goes on with what it found before, and asks nothing again.
 #[test]
 fn an_exploration_is_gone_on_with() {
-    let desk = Desk::new();
-    desk.file("p.c", F62);
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", F62);
     let line = "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test printf·'\\006\\002\\002'·|·./p";
-    let (first, _) = answer(&desk, line);
-    let (again, code) = answer(&desk, line);
+    let (first, _) = answer(&sandbox, line);
+    let (again, code) = answer(&sandbox, line);
     let asked = |a: &Value| (a["effort"]["asked"].as_u64(), a["effort"]["resumed"].as_u64());
     assert_eq!((asked(&first), asked(&again)), ((Some(2), Some(0)), (Some(0), Some(2))));
     assert_eq!((code, &again["groups"]), (0, &first["groups"]));
     // Another program is another one.
-    desk.file("p.c", &F62.replace("x + y > 10", "x + y > 11"));
-    let (other, _) = answer(&desk, line);
+    sandbox.file("p.c", &F62.replace("x + y > 10", "x + y > 11"));
+    let (other, _) = answer(&sandbox, line);
     assert_eq!(asked(&other), (Some(2), Some(0)));
 }
 
@@ -552,8 +552,8 @@ fn an_exploration_is_gone_on_with() {
 fn conditions_written_otherwise_infect_nothing() {
     let good = "    if (x > 3 && x != 3 && x < 9)\n        y = 1;\n    o = y;\n";
     let bad = "    /* between */\n    if (x > 3 && x < 9)\n        y = 1;\n    o = y;\n";
-    let desk = versions(&program(good), &program(bad));
-    let (answer, code) = exposed(&desk, "--budget 2s --test ./p·5 --test ./p·1");
+    let sandbox = versions(&program(good), &program(bad));
+    let (answer, code) = exposed(&sandbox, "--budget 2s --test ./p·5 --test ./p·1");
     let row = &answer["changes"][0];
     assert_eq!((code, &row["reached"], &row["infected"]), (0, &true.into(), &false.into()), "{answer:#}");
     assert_eq!(row["text"], "if (x > 3 && x < 9)");
@@ -563,14 +563,14 @@ fn conditions_written_otherwise_infect_nothing() {
 /// An argument is as long as it was: a zero in it is no input, and nothing is lost.
 #[test]
 fn arguments_keep_their_length() {
-    let desk = Desk::new();
-    desk.file(
+    let sandbox = Sandbox::new();
+    sandbox.file(
         "p.c",
         "#include <stdio.h>\nint main(int argc, char **argv) {\n    char *s = argv[1];\n    int n = 0;\n    \
          while (*s)\n        if (*s++ == 'a')\n            n++;\n    printf(\"%d\\n\", n);\n    return 0;\n}\n",
     );
     let line = "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test ./p·xy";
-    let (answer, code) = answer(&desk, line);
+    let (answer, code) = answer(&sandbox, line);
     assert_eq!((code, answer["groups"].as_array().map(Vec::len)), (0, Some(4)), "{answer:#}");
     assert_eq!(answer["effort"]["lost"], 0);
 }

@@ -1,12 +1,12 @@
 //! The command line itself: help, version, completions, the manual page, mistakes.
 
-mod desk;
+mod sandbox;
 
-use desk::Desk;
+use sandbox::Sandbox;
 
 #[test]
 fn help_has_examples_and_exit_codes() {
-    let help = Desk::new().quietly("relapse --help");
+    let help = Sandbox::new().quietly("relapse --help");
     for needed in ["record", "replay", "dump", "values", "relapse cc -g -o sum sum.c", "Exit codes:"] {
         assert!(help.contains(needed), "{needed} is missing in\n{help}");
     }
@@ -14,20 +14,23 @@ fn help_has_examples_and_exit_codes() {
 
 #[test]
 fn version_is_the_packages() {
-    assert_eq!(Desk::new().quietly("relapse --version"), format!("relapse {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        Sandbox::new().quietly("relapse --version"),
+        format!("relapse {}\n", env!("CARGO_PKG_VERSION"))
+    );
 }
 
 #[test]
 fn completions_know_the_commands() {
     for shell in ["bash", "zsh", "fish"] {
-        let script = Desk::new().quietly(&format!("relapse completions {shell}"));
+        let script = Sandbox::new().quietly(&format!("relapse completions {shell}"));
         assert!(script.contains("replay") && script.contains("quiet"), "{shell}");
     }
 }
 
 #[test]
 fn the_manual_page_describes_every_command() {
-    let page = Desk::new().quietly("relapse man");
+    let page = Sandbox::new().quietly("relapse man");
     assert!(page.starts_with(".ie"), "{}", &page[..80]);
     for section in ["RELAPSE RECORD", "RELAPSE REPLAY", "RELAPSE DUMP STEPS", "RELAPSE VALUES"] {
         assert!(page.contains(section), "{section}");
@@ -36,12 +39,12 @@ fn the_manual_page_describes_every_command() {
 
 #[test]
 fn mistakes_are_explained() {
-    let mut desk = Desk::new();
-    desk.run("relapse replay nowhere");
-    desk.run("relapse replay .");
-    desk.run("relapse values run main.c");
-    desk.run("relapse record -o run");
-    assert_session!(desk, @r#"
+    let mut sandbox = Sandbox::new();
+    sandbox.run("relapse replay nowhere");
+    sandbox.run("relapse replay .");
+    sandbox.run("relapse values run main.c");
+    sandbox.run("relapse record -o run");
+    assert_session!(sandbox, @r#"
     $ relapse replay nowhere
     [stderr] relapse: failed to open nowhere: No such file or directory (os error 2)
     [stderr]  `relapse record -o DIR CMD` makes recordings.
@@ -68,9 +71,9 @@ fn mistakes_are_explained() {
 
 #[test]
 fn colours_only_when_asked_for() {
-    let desk = Desk::new();
-    let plain = desk.execute("relapse replay nowhere", "");
+    let sandbox = Sandbox::new();
+    let plain = sandbox.execute("relapse replay nowhere", "");
     assert!(!plain.stderr.contains(&0x1b));
-    let coloured = desk.execute("relapse --color always replay nowhere", "");
+    let coloured = sandbox.execute("relapse --color always replay nowhere", "");
     assert!(coloured.stderr.contains(&0x1b));
 }

@@ -1,8 +1,8 @@
 //! Slices through state that the C library keeps: who set it is in the slice.
 
-mod desk;
+mod sandbox;
 
-use desk::{Desk, marked_lines};
+use sandbox::{Sandbox, marked_lines};
 
 /// Each function sets something (the line marked `SET`), lets other things happen (`NOT`),
 /// and prints what the library makes of it, on a line of its own.
@@ -193,8 +193,8 @@ int main(int argc, char **argv) {
 
 #[test]
 fn who_set_what_the_library_keeps_is_in_the_slice() {
-    let mut desk = Desk::with_program("hidden", PROGRAM);
-    let output = desk.record("./hidden", "").stdout;
+    let mut sandbox = Sandbox::with_program("hidden", PROGRAM);
+    let output = sandbox.record("./hidden", "").stdout;
     let text = String::from_utf8_lossy(&output);
     let lines: Vec<&str> = PROGRAM.lines().collect();
     let functions: Vec<usize> = (0..lines.len()).filter(|n| lines[*n].starts_with("static void ")).collect();
@@ -202,7 +202,7 @@ fn who_set_what_the_library_keeps_is_in_the_slice() {
     let mut offset = 0;
     for (line, start) in text.lines().zip(functions) {
         let name = lines[start];
-        let slice = desk.quietly(&format!("relapse slice run --output stdout@{offset}"));
+        let slice = sandbox.quietly(&format!("relapse slice run --output stdout@{offset}"));
         let marked = marked_lines(&slice);
         let end = (start..lines.len()).find(|n| lines[*n] == "}").expect("a function ends");
         for (n, text) in lines.iter().enumerate().take(end).skip(start) {
@@ -264,14 +264,16 @@ int main(int argc, char **argv) {
         (21, "static void width", 4),
     ];
     for level in ["-O0", "-O2"] {
-        let mut desk = Desk::new();
-        desk.file("p.cpp", SOURCE);
-        desk.quietly(&format!("relapse c++ -g {level} -o p p.cpp"));
-        let ran = desk.record("./p", "");
+        let mut sandbox = Sandbox::new();
+        sandbox.file("p.cpp", SOURCE);
+        sandbox.quietly(&format!("relapse c++ -g {level} -o p p.cpp"));
+        let ran = sandbox.record("./p", "");
         assert_eq!(String::from_utf8_lossy(&ran.stdout), "n 5\n6\nabcqxyz\nh   15\n     w7\n");
         for (byte, function, lines) in asked {
-            let marked =
-                marked_lines_of(&desk.quietly(&format!("relapse slice run --output stdout@{byte}")), "p.cpp");
+            let marked = marked_lines_of(
+                &sandbox.quietly(&format!("relapse slice run --output stdout@{byte}")),
+                "p.cpp",
+            );
             let start = SOURCE.lines().position(|line| line.starts_with(function)).expect("the function");
             for (i, line) in SOURCE.lines().enumerate().skip(start).take(lines + 1) {
                 let is_marked = marked.contains(&(i as u32 + 1));
@@ -279,7 +281,7 @@ int main(int argc, char **argv) {
                 assert!(!is_marked || !line.contains("/* NOT */"), "{level}, byte {byte}, too much: {line}");
             }
         }
-        let errors = desk.quietly("relapse slice run --output stderr@0");
+        let errors = sandbox.quietly("relapse slice run --output stderr@0");
         assert!(errors.contains("std::cerr"), "{errors}");
     }
 }
@@ -326,14 +328,14 @@ fn insertions_of_cxx() {
     each("int v = n + 10;\nstd::cout << std::boolalpha << v << std::flush << std::ends;");
     source.push_str(&format!("int main(int argc, char **argv) {{\n{main}std::cout << \"\\n@\";\n}}\n"));
     for level in ["-O0", "-O2"] {
-        let mut desk = Desk::new();
-        desk.file("p.cpp", &source);
-        desk.quietly(&format!("relapse c++ -std=c++17 -g {level} -o p p.cpp"));
-        let ran = desk.record("./p", "");
+        let mut sandbox = Sandbox::new();
+        sandbox.file("p.cpp", &source);
+        sandbox.quietly(&format!("relapse c++ -std=c++17 -g {level} -o p p.cpp"));
+        let ran = sandbox.record("./p", "");
         for (number, line) in ask.iter().enumerate() {
             let begin = format!("\n@{number} ");
             let at = find(&ran.stdout, begin.as_bytes()).expect("what was printed") + begin.len();
-            let slice = desk.quietly(&format!("relapse slice run --output stdout@{at}"));
+            let slice = sandbox.quietly(&format!("relapse slice run --output stdout@{at}"));
             let marked = marked_lines_of(&slice, "p.cpp");
             assert!(marked.contains(line), "{level} {number}, line {line}: {slice}");
             let others = ask.iter().filter(|other| *other != line && marked.contains(other));
@@ -439,11 +441,11 @@ int main(int argc, char **argv) {
     let lines: Vec<&str> = SOURCE.lines().collect();
     let functions: Vec<usize> = (0..lines.len()).filter(|n| lines[*n].starts_with("static void ")).collect();
     for level in ["-O0", "-O2"] {
-        let mut desk = Desk::new();
-        desk.file("p.cpp", SOURCE);
-        desk.file("numbers", "17 18\n");
-        desk.quietly(&format!("relapse c++ -g {level} -o p p.cpp"));
-        let ran = desk.record("./p", "11 12 a\nb c\nxyz0\n4\n5\n");
+        let mut sandbox = Sandbox::new();
+        sandbox.file("p.cpp", SOURCE);
+        sandbox.file("numbers", "17 18\n");
+        sandbox.quietly(&format!("relapse c++ -g {level} -o p p.cpp"));
+        let ran = sandbox.record("./p", "11 12 a\nb c\nxyz0\n4\n5\n");
         let text = String::from_utf8_lossy(&ran.stdout);
         assert_eq!(text, "4\n21\nn31\n12\nb c\nyz0\n91\n17\n");
         let mut offset = 0;
@@ -454,7 +456,7 @@ int main(int argc, char **argv) {
         }
         asked.push("written.txt@2".to_owned());
         for (what, start) in asked.iter().zip(&functions) {
-            let slice = desk.quietly(&format!("relapse slice run --output {what}"));
+            let slice = sandbox.quietly(&format!("relapse slice run --output {what}"));
             let marked = marked_lines_of(&slice, "p.cpp");
             let end = (*start..lines.len()).find(|n| lines[*n] == "}").expect("a function ends");
             for (n, text) in lines.iter().enumerate().take(end).skip(*start) {
@@ -464,15 +466,15 @@ int main(int argc, char **argv) {
             }
         }
         // What was taken, byte by byte, and what a variable holds behind the line that took it.
-        let listed = desk.quietly("relapse dump io run");
+        let listed = sandbox.quietly("relapse dump io run");
         let taken: Vec<&str> = listed.lines().filter(|line| line.contains("in  stdin")).collect();
         assert!(taken.iter().any(|line| line.contains("at 2: \" 12\"")), "{level}: {listed}");
         assert!(taken.iter().any(|line| line.contains("at 8: \"b c\\n\"")), "{level}: {listed}");
         let line = 1 + lines.iter().position(|line| line.contains("std::cin >> second")).expect("the line");
-        let values = desk.quietly(&format!("relapse values run p.cpp:{line} second"));
+        let values = sandbox.quietly(&format!("relapse values run p.cpp:{line} second"));
         assert!(values.contains("0 → 12"), "{level}: {values}");
         let line = 1 + lines.iter().position(|line| line.contains("std::cin, second")).expect("the line");
-        let values = desk.quietly(&format!("relapse values run p.cpp:{line} second"));
+        let values = sandbox.quietly(&format!("relapse values run p.cpp:{line} second"));
         assert!(values.contains("\"\" → \"b c\""), "{level}: {values}");
     }
 }
@@ -504,17 +506,17 @@ void vectors(int n) {
     const PROGRAM: &str = "void say(int);\nvoid vectors(int);\nint main(int argc, char **argv) {\n\
         int n = argc + 40;\nint m = argc + 2;\nsay(n);\nvectors(m);\nreturn 0;\n}\n";
     for shared in [false, true] {
-        let mut desk = Desk::new();
-        desk.file("other.c", OTHER);
-        desk.file("p.c", PROGRAM);
+        let mut sandbox = Sandbox::new();
+        sandbox.file("other.c", OTHER);
+        sandbox.file("p.c", PROGRAM);
         let library = if shared { "-shared -fPIC -o libother.so" } else { "-c -o other.o" };
-        desk.quietly(&format!("clang-22 -O1 {library} other.c"));
+        sandbox.quietly(&format!("clang-22 -O1 {library} other.c"));
         let link = if shared { "-L. -lother -Wl,-rpath,$ORIGIN" } else { "other.o" };
-        desk.quietly(&format!("relapse cc -g -O1 -o p p.c {link}"));
-        let ran = desk.record("./p", "");
+        sandbox.quietly(&format!("relapse cc -g -O1 -o p p.c {link}"));
+        let ran = sandbox.record("./p", "");
         assert_eq!(String::from_utf8_lossy(&ran.stdout), "<41>\nend\nabyes\nw\n");
         for (byte, line, other) in [(1, 4, 5), (6, 4, 5), (11, 5, 4), (15, 5, 4)] {
-            let slice = desk.quietly(&format!("relapse slice run --output stdout@{byte}"));
+            let slice = sandbox.quietly(&format!("relapse slice run --output stdout@{byte}"));
             let marked = marked_lines(&slice);
             assert!(marked.contains(&line) && !marked.contains(&other), "{shared} {byte}: {slice}");
         }
@@ -529,12 +531,12 @@ fn output_of_the_program_is_listed_once() {
         fputc('e', stdout);\nfwrite(\"fg\", 1, 2, stdout);\nprintf(\"%s\\n\", \"h\");\nfflush(stdout);\n\
         write(1, \"i\", 1);\nreturn 0;\n}\n";
     for options in ["-O0", "-O1", "-O2", "-O2 -fno-builtin"] {
-        let mut desk = Desk::new();
-        desk.file("p.c", SOURCE);
-        desk.quietly(&format!("relapse cc -g {options} -o p p.c"));
-        let ran = desk.record("./p", "");
+        let mut sandbox = Sandbox::new();
+        sandbox.file("p.c", SOURCE);
+        sandbox.quietly(&format!("relapse cc -g {options} -o p p.c"));
+        let ran = sandbox.record("./p", "");
         assert_eq!(String::from_utf8_lossy(&ran.stdout), "ab\ncdefgh\ni");
-        let listed = desk.quietly("relapse dump io run");
+        let listed = sandbox.quietly("relapse dump io run");
         let out = listed.lines().filter(|line| line.trim_start().starts_with("out stdout"));
         let out: String = out.filter_map(|line| line.split('"').nth(1)).collect();
         assert_eq!(out, "ab\\ncdefgh\\ni", "{options}: {listed}");

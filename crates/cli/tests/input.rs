@@ -1,9 +1,9 @@
 //! What a program read is in its recording, by whatever function it was read, from a file or a pipe,
 //! with and without a last line end.
 
-mod desk;
+mod sandbox;
 
-use desk::{Desk, feed};
+use sandbox::{Sandbox, feed};
 use serde_json::Value;
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -89,20 +89,20 @@ int main(int argc, char **argv) {
 "#;
 
 /// Records the program with an input and follows it: bytes that were read, and the whole answer.
-fn read(desk: &Desk, how: &str, input: &str, file: bool) -> (u64, Value) {
-    desk.file("in.txt", input);
-    let _ = std::fs::remove_dir_all(desk.path().join("run"));
+fn read(sandbox: &Sandbox, how: &str, input: &str, file: bool) -> (u64, Value) {
+    sandbox.file("in.txt", input);
+    let _ = std::fs::remove_dir_all(sandbox.path().join("run"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_relapse"));
-    command.args(["record", "--quiet", "-o", "run", "--", "./p", how]).current_dir(desk.path());
+    command.args(["record", "--quiet", "-o", "run", "--", "./p", how]).current_dir(sandbox.path());
     let output = if file {
-        let stdin = File::open(desk.path().join("in.txt")).expect("the input");
+        let stdin = File::open(sandbox.path().join("in.txt")).expect("the input");
         command.stdin(Stdio::from(stdin)).output().expect("a run")
     } else {
         feed(command, input.as_bytes())
     };
     assert!(output.status.success(), "{how}: {output:?}");
     let name = if how == "fscanf" { "in.txt" } else { "stdin" };
-    let output = desk.execute(&format!("relapse path run --json --only {name}"), "");
+    let output = sandbox.execute(&format!("relapse path run --json --only {name}"), "");
     let text = String::from_utf8_lossy(&output.stdout);
     let said = String::from_utf8_lossy(&output.stderr);
     let answer: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{how}: {e}: {text}{said}"));
@@ -111,11 +111,11 @@ fn read(desk: &Desk, how: &str, input: &str, file: bool) -> (u64, Value) {
 
 #[test]
 fn every_byte_up_to_the_end_is_recorded() {
-    let desk = Desk::with_program("p", PROGRAM);
+    let sandbox = Sandbox::with_program("p", PROGRAM);
     for how in ["scanf", "words", "fscanf", "getc", "fgetc", "fgets", "getline", "fread", "read"] {
         for file in [true, false] {
             for input in ["12 34", "12 34\n"] {
-                let (bytes, answer) = read(&desk, how, input, file);
+                let (bytes, answer) = read(&sandbox, how, input, file);
                 assert_eq!(bytes, input.len() as u64, "{how} of {input:?}, file: {file}");
                 // What was read decides what is printed.
                 let conditions = answer["conditions"].as_array().expect("conditions");
@@ -123,7 +123,7 @@ fn every_byte_up_to_the_end_is_recorded() {
                 assert!(decided, "{how} of {input:?}, file: {file}: {answer}");
             }
         }
-        let (bytes, _) = read(&desk, how, "", true);
+        let (bytes, _) = read(&sandbox, how, "", true);
         assert_eq!(bytes, 0, "{how} of nothing");
     }
 }
@@ -131,10 +131,10 @@ fn every_byte_up_to_the_end_is_recorded() {
 /// Nobody can say how much was taken from a pipe without a buffer; of a file it is known.
 #[test]
 fn what_cannot_be_known_is_noted_as_lost() {
-    let desk = Desk::with_program("p", PROGRAM);
-    let (bytes, answer) = read(&desk, "bare", "12 34", true);
+    let sandbox = Sandbox::with_program("p", PROGRAM);
+    let (bytes, answer) = read(&sandbox, "bare", "12 34", true);
     assert_eq!((bytes, &answer["losses"]), (5, &Value::Array(Vec::new())));
-    let (bytes, answer) = read(&desk, "bare", "12 34", false);
+    let (bytes, answer) = read(&sandbox, "bare", "12 34", false);
     assert_eq!(bytes, 0, "{answer}");
     let losses = answer["losses"].to_string();
     assert!(losses.contains("the bytes that were consumed are not in the recording"), "{losses}");
@@ -143,12 +143,12 @@ fn what_cannot_be_known_is_noted_as_lost() {
 /// The library's buffer holds 4096 bytes; numbers lie across its end.
 #[test]
 fn bytes_on_both_sides_of_a_full_buffer_are_recorded() {
-    let desk = Desk::with_program("p", PROGRAM);
+    let sandbox = Sandbox::with_program("p", PROGRAM);
     let numbers: String = (0..2000).map(|n| format!("{} ", n * 7919 % 100_000)).collect();
     for file in [true, false] {
         for end in ["", "31\n"] {
             let input = format!("{numbers}{end}");
-            let (bytes, answer) = read(&desk, "scanf", &input, file);
+            let (bytes, answer) = read(&sandbox, "scanf", &input, file);
             assert_eq!(bytes, input.len() as u64, "file: {file}");
             assert_eq!(answer["losses"], Value::Array(Vec::new()), "file: {file}");
         }
@@ -157,10 +157,10 @@ fn bytes_on_both_sides_of_a_full_buffer_are_recorded() {
 
 #[test]
 fn an_input_for_the_same_way_is_found_without_a_last_line_end() {
-    let desk = Desk::with_program("p", PROGRAM);
+    let sandbox = Sandbox::with_program("p", PROGRAM);
     for how in ["scanf", "words", "getline"] {
-        read(&desk, how, "12 34", true);
-        let output = desk.execute("relapse path run --only stdin --solve --json", "");
+        read(&sandbox, how, "12 34", true);
+        let output = sandbox.execute("relapse path run --only stdin --solve --json", "");
         let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(answer["solved"]["same_way"], true, "{how}: {answer}");
         assert!(answer["solved"]["changed"].as_u64() > Some(0), "{how}: {answer}");

@@ -1,8 +1,8 @@
 //! Shared libraries: instrumented or not, linked or loaded later.
 
-mod desk;
+mod sandbox;
 
-use desk::{Desk, marked_lines};
+use sandbox::{Sandbox, marked_lines};
 
 const LIBRARY: &str = r#"
 static int calls;
@@ -26,14 +26,14 @@ int main(void) {
 "#;
 
 fn check(library_compiler: &str) {
-    let mut desk = Desk::new();
-    desk.file("lib.c", LIBRARY);
-    desk.file("main.c", MAIN);
-    desk.quietly(&format!("{library_compiler} -g -O1 -shared -fPIC -o libtwice.so lib.c"));
-    desk.quietly("relapse cc -g -O1 -o main main.c -L. -ltwice -Wl,-rpath,$ORIGIN");
-    let output = desk.record("./main", "");
+    let mut sandbox = Sandbox::new();
+    sandbox.file("lib.c", LIBRARY);
+    sandbox.file("main.c", MAIN);
+    sandbox.quietly(&format!("{library_compiler} -g -O1 -shared -fPIC -o libtwice.so lib.c"));
+    sandbox.quietly("relapse cc -g -O1 -o main main.c -L. -ltwice -Wl,-rpath,$ORIGIN");
+    let output = sandbox.record("./main", "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "190 20\n");
-    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+    assert!(sandbox.quietly("relapse replay run").contains("exact: 1 process"));
 }
 
 #[test]
@@ -50,22 +50,22 @@ fn a_foreign_library_that_calls_back() {
 /// a lazily bound call enters first, does not.
 #[test]
 fn a_hook_that_keeps_registers_is_bound_at_start() {
-    let mut desk = Desk::new();
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file(
         "lib.c",
         "static const char *names[] = {\"a\", \"b\"};\nconst char *name(int n) { return names[n]; }",
     );
-    desk.quietly("relapse cc -g -O1 -shared -fPIC -o libname.so lib.c");
-    let relocations = desk.quietly("llvm-readelf-22 --relocations --wide libname.so");
+    sandbox.quietly("relapse cc -g -O1 -shared -fPIC -o libname.so lib.c");
+    let relocations = sandbox.quietly("llvm-readelf-22 --relocations --wide libname.so");
     let of_hook: Vec<&str> = relocations.lines().filter(|line| line.contains("__relapse_miss ")).collect();
     assert!(of_hook.iter().any(|line| line.contains("GLOB_DAT")), "{relocations}");
     assert!(!of_hook.iter().any(|line| line.contains("JUMP_SLOT")), "{relocations}");
 }
 
 fn check_loaded(library_compiler: &str) {
-    let mut desk = Desk::new();
-    desk.file("lib.c", LIBRARY);
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file("lib.c", LIBRARY);
+    sandbox.file(
         "main.c",
         r#"
         #include <dlfcn.h>
@@ -84,11 +84,11 @@ fn check_loaded(library_compiler: &str) {
             return 0;
         }"#,
     );
-    desk.quietly(&format!("{library_compiler} -g -O1 -shared -fPIC -o libtwice.so lib.c"));
-    desk.quietly("relapse cc -g -O1 -o main main.c -ldl");
-    let output = desk.record("./main", "");
+    sandbox.quietly(&format!("{library_compiler} -g -O1 -shared -fPIC -o libtwice.so lib.c"));
+    sandbox.quietly("relapse cc -g -O1 -o main main.c -ldl");
+    let output = sandbox.record("./main", "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "50\n");
-    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+    assert!(sandbox.quietly("relapse replay run").contains("exact: 1 process"));
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn a_foreign_library_loaded_twice() {
 
 #[test]
 fn a_weak_function_that_another_unit_overrides() {
-    let mut desk = Desk::new();
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file(
         "main.c",
         r#"
         #include <stdio.h>
@@ -113,31 +113,31 @@ fn a_weak_function_that_another_unit_overrides() {
         int (*pointer)(int) = only;
         int main(void) { printf("%d %d %d\n", which(10), only(5), pointer(4)); return 0; }"#,
     );
-    desk.file("other.c", "int which(int x) { int k = 3; while (x > 0) { x -= 2; k += x; } return k; }");
-    desk.quietly("relapse cc -g -O1 -o main main.c other.c");
-    let output = desk.record("./main", "");
+    sandbox.file("other.c", "int which(int x) { int k = 3; while (x > 0) { x -= 2; k += x; } return k; }");
+    sandbox.quietly("relapse cc -g -O1 -o main main.c other.c");
+    let output = sandbox.record("./main", "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "23 10 6\n");
-    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+    assert!(sandbox.quietly("relapse replay run").contains("exact: 1 process"));
 }
 
 /// The library that a program finds when it runs need not be the one it was linked with.
 #[test]
 fn a_library_is_exchanged_for_a_plain_one_and_back() {
     for linked_with in ["relapse cc", "clang-22"] {
-        let mut desk = Desk::new();
-        desk.file("lib.c", LIBRARY);
-        desk.file("main.c", MAIN);
-        desk.quietly(&format!("{linked_with} -g -O1 -shared -fPIC -o libtwice.so lib.c"));
-        desk.quietly("relapse cc -g -O1 -o main main.c -L. -ltwice -Wl,-rpath,$ORIGIN");
-        desk.quietly("clang-22 -g -O1 -o plain main.c -L. -ltwice -Wl,-rpath,$ORIGIN");
+        let mut sandbox = Sandbox::new();
+        sandbox.file("lib.c", LIBRARY);
+        sandbox.file("main.c", MAIN);
+        sandbox.quietly(&format!("{linked_with} -g -O1 -shared -fPIC -o libtwice.so lib.c"));
+        sandbox.quietly("relapse cc -g -O1 -o main main.c -L. -ltwice -Wl,-rpath,$ORIGIN");
+        sandbox.quietly("clang-22 -g -O1 -o plain main.c -L. -ltwice -Wl,-rpath,$ORIGIN");
         for found in ["clang-22", "relapse cc"] {
-            desk.quietly(&format!("{found} -g -O1 -shared -fPIC -o libtwice.so lib.c"));
+            sandbox.quietly(&format!("{found} -g -O1 -shared -fPIC -o libtwice.so lib.c"));
             for program in ["main", "plain"] {
-                assert_eq!(desk.quietly(&format!("./{program}")), "190 20\n", "{linked_with}, {found}");
+                assert_eq!(sandbox.quietly(&format!("./{program}")), "190 20\n", "{linked_with}, {found}");
             }
-            let output = desk.execute("relapse record --quiet --force -o run -- ./main", "");
+            let output = sandbox.execute("relapse record --quiet --force -o run -- ./main", "");
             assert_eq!(String::from_utf8_lossy(&output.stdout), "190 20\n", "{linked_with}, {found}");
-            assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+            assert!(sandbox.quietly("relapse replay run").contains("exact: 1 process"));
         }
     }
 }
@@ -146,9 +146,9 @@ fn a_library_is_exchanged_for_a_plain_one_and_back() {
 /// called when the plug-in is gone.
 #[test]
 fn a_plain_host_closes_an_instrumented_plug_in() {
-    let mut desk = Desk::new();
-    desk.file("lib.c", LIBRARY);
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file("lib.c", LIBRARY);
+    sandbox.file(
         "host.c",
         r#"
         #include <dlfcn.h>
@@ -181,39 +181,39 @@ fn a_plain_host_closes_an_instrumented_plug_in() {
             return 0;
         }"#,
     );
-    desk.quietly("relapse cc -g -O1 -shared -fPIC -o libtwice.so lib.c");
-    desk.quietly("clang-22 -g -O1 -o host host.c -ldl -pthread");
-    assert_eq!(desk.quietly("./host"), "44 0\n");
-    let output = desk.record("./host", "");
+    sandbox.quietly("relapse cc -g -O1 -shared -fPIC -o libtwice.so lib.c");
+    sandbox.quietly("clang-22 -g -O1 -o host host.c -ldl -pthread");
+    assert_eq!(sandbox.quietly("./host"), "44 0\n");
+    let output = sandbox.record("./host", "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "44 0\n");
     assert!(output.status.success(), "{}", output.status);
-    assert!(desk.quietly("relapse replay run").contains("exact: "));
+    assert!(sandbox.quietly("relapse replay run").contains("exact: "));
 }
 
 /// A library that a plain program did not ask for.
 #[test]
 fn an_instrumented_library_is_preloaded() {
-    let mut desk = Desk::new();
-    desk.file("lib.c", "int twice(int x) { int sum = 0; while (x--) sum += 3; return sum; }\n");
-    desk.file("real.c", "int twice(int x) { return 2 * x; }\n");
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file("lib.c", "int twice(int x) { int sum = 0; while (x--) sum += 3; return sum; }\n");
+    sandbox.file("real.c", "int twice(int x) { return 2 * x; }\n");
+    sandbox.file(
         "main.c",
         "#include <stdio.h>\nint twice(int);\nint main(void) { printf(\"%d\\n\", twice(7)); return 0; }\n",
     );
-    desk.quietly("relapse cc -g -O1 -shared -fPIC -o libother.so lib.c");
-    desk.quietly("clang-22 -g -shared -fPIC -o libreal.so real.c");
-    desk.quietly("clang-22 -g -o main main.c -L. -lreal -Wl,-rpath,$ORIGIN");
-    assert_eq!(desk.quietly("./main"), "14\n");
-    let output = desk.record("env LD_PRELOAD=./libother.so ./main", "");
+    sandbox.quietly("relapse cc -g -O1 -shared -fPIC -o libother.so lib.c");
+    sandbox.quietly("clang-22 -g -shared -fPIC -o libreal.so real.c");
+    sandbox.quietly("clang-22 -g -o main main.c -L. -lreal -Wl,-rpath,$ORIGIN");
+    assert_eq!(sandbox.quietly("./main"), "14\n");
+    let output = sandbox.record("env LD_PRELOAD=./libother.so ./main", "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "21\n");
-    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+    assert!(sandbox.quietly("relapse replay run").contains("exact: 1 process"));
 }
 
 /// Test frameworks jump over the test that has failed, and call the next one.
 #[test]
 fn code_outside_jumps_over_recorded_frames() {
-    let mut desk = Desk::new();
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file(
         "lib.c",
         r#"
         #include <setjmp.h>
@@ -228,7 +228,7 @@ fn code_outside_jumps_over_recorded_frames() {
             return failed;
         }"#,
     );
-    desk.file(
+    sandbox.file(
         "main.c",
         r#"
         #include <stdio.h>
@@ -250,21 +250,21 @@ fn code_outside_jumps_over_recorded_frames() {
             return 0;
         }"#,
     );
-    desk.quietly("clang-22 -g -O1 -shared -fPIC -o libcheck.so lib.c");
-    desk.quietly("clang-22 -g -O1 -o plain main.c -L. -lcheck -Wl,-rpath,$ORIGIN");
-    desk.quietly("relapse cc -g -O1 -o main main.c -L. -lcheck -Wl,-rpath,$ORIGIN");
-    let expected = desk.quietly("./plain");
-    let output = desk.record("./main", "");
+    sandbox.quietly("clang-22 -g -O1 -shared -fPIC -o libcheck.so lib.c");
+    sandbox.quietly("clang-22 -g -O1 -o plain main.c -L. -lcheck -Wl,-rpath,$ORIGIN");
+    sandbox.quietly("relapse cc -g -O1 -o main main.c -L. -lcheck -Wl,-rpath,$ORIGIN");
+    let expected = sandbox.quietly("./plain");
+    let output = sandbox.record("./main", "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
-    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+    assert!(sandbox.quietly("relapse replay run").contains("exact: 1 process"));
 }
 
 /// What a framework reports depends on the check that jumped, and on what that compared; not on
 /// checks that held.
 #[test]
 fn a_failed_check_is_what_the_framework_reports() {
-    let mut desk = Desk::new();
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file(
         "lib.c",
         r#"
         #include <setjmp.h>
@@ -275,7 +275,7 @@ fn a_failed_check_is_what_the_framework_reports() {
             return 1;
         }"#,
     );
-    desk.file(
+    sandbox.file(
         "main.c",
         r#"void check(int);
 int run(void (*)(void));
@@ -291,10 +291,10 @@ int main(void) {
 }
 "#,
     );
-    desk.quietly("clang-22 -g -shared -fPIC -o libcheck.so lib.c");
-    desk.quietly("relapse cc -g -o main main.c -L. -lcheck -Wl,-rpath,$ORIGIN");
-    assert_eq!(desk.record("./main", "").status.code(), Some(1));
-    let slice = desk.quietly("relapse slice run --failure");
+    sandbox.quietly("clang-22 -g -shared -fPIC -o libcheck.so lib.c");
+    sandbox.quietly("relapse cc -g -o main main.c -L. -lcheck -Wl,-rpath,$ORIGIN");
+    assert_eq!(sandbox.record("./main", "").status.code(), Some(1));
+    let slice = sandbox.quietly("relapse slice run --failure");
     assert_eq!(marked_lines(&slice), [6, 10, 11], "{slice}");
 }
 
@@ -302,8 +302,8 @@ int main(void) {
 /// do to them is known.
 #[test]
 fn strings_of_cxx_are_known() {
-    let mut desk = Desk::new();
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file(
         "main.cpp",
         r#"#include <cstdio>
 #include <string>
@@ -325,12 +325,12 @@ int main(int argc, char **argv) {
 "#,
     );
     for level in ["-O0", "-O2"] {
-        desk.quietly(&format!("relapse c++ -g {level} -o main main.cpp"));
-        desk.quietly("rm -rf run");
-        assert_eq!(String::from_utf8_lossy(&desk.record("./main", "").stdout), "3\n");
-        assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+        sandbox.quietly(&format!("relapse c++ -g {level} -o main main.cpp"));
+        sandbox.quietly("rm -rf run");
+        assert_eq!(String::from_utf8_lossy(&sandbox.record("./main", "").stdout), "3\n");
+        assert!(sandbox.quietly("relapse replay run").contains("exact: 1 process"));
         let mut value = |what: &str| {
-            let text = desk.quietly(&format!("relapse values run main.cpp:{what} --json"));
+            let text = sandbox.quietly(&format!("relapse values run main.cpp:{what} --json"));
             let json: serde_json::Value = serde_json::from_str(&text).unwrap();
             json["executions"][0]["values"][0].as_str().unwrap_or_default().to_owned()
         };
@@ -347,8 +347,8 @@ int main(int argc, char **argv) {
 /// library is initialised first.
 #[test]
 fn the_program_has_the_copy_of_an_inline_function_that_counts() {
-    let mut desk = Desk::new();
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file(
         "both.h",
         "template <unsigned N> inline unsigned scaled(unsigned x) {\n\
          \x20 static unsigned calls; calls += N;\n\
@@ -357,30 +357,30 @@ fn the_program_has_the_copy_of_an_inline_function_that_counts() {
          #endif\n\
          \x20 return x + calls;\n}\n",
     );
-    desk.file("lib.cpp", "#include \"both.h\"\nunsigned lib(unsigned x) { return scaled<2>(x) + 1; }\n");
-    desk.file(
+    sandbox.file("lib.cpp", "#include \"both.h\"\nunsigned lib(unsigned x) { return scaled<2>(x) + 1; }\n");
+    sandbox.file(
         "main.cpp",
         "#define PROGRAM\n#include \"both.h\"\n#include <cstdio>\nunsigned lib(unsigned);\n\
          int main() { std::printf(\"%u\\n\", scaled<2>(1) + lib(2)); }\n",
     );
-    desk.quietly("relapse c++ -g -O0 -shared -fPIC -o libboth.so lib.cpp");
-    desk.quietly("relapse c++ -g -O0 -o main main.cpp -L. -lboth -Wl,-rpath,$ORIGIN");
-    let output = desk.record("./main", "");
+    sandbox.quietly("relapse c++ -g -O0 -shared -fPIC -o libboth.so lib.cpp");
+    sandbox.quietly("relapse c++ -g -O0 -o main main.cpp -L. -lboth -Wl,-rpath,$ORIGIN");
+    let output = sandbox.record("./main", "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "852\n");
-    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+    assert!(sandbox.quietly("relapse replay run").contains("exact: 1 process"));
 }
 
 /// The loader does not ask a resolver of the executable while it loads a library that needs the
 /// address. One resolver is seen through by the optimiser, the other is not.
 #[test]
 fn a_library_calls_ifuncs_of_the_executable() {
-    let mut desk = Desk::new();
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file(
         "lib.c",
         "int simple(int); int chosen(int);\n\
          int lib(int x) { int sum = 0; while (x--) sum += simple(x) + chosen(x); return sum; }\n",
     );
-    desk.file(
+    sandbox.file(
         "main.c",
         r#"
         #include <stdio.h>
@@ -394,16 +394,16 @@ fn a_library_calls_ifuncs_of_the_executable() {
         int chosen(int) __attribute__((ifunc("second")));
         int main(void) { printf("%d %d\n", lib(5), simple(1) + chosen(2)); return 0; }"#,
     );
-    desk.quietly("relapse cc -g -O1 -shared -fPIC -o libcalls.so lib.c");
+    sandbox.quietly("relapse cc -g -O1 -shared -fPIC -o libcalls.so lib.c");
     for words in ["-fPIE -pie", "-fPIC -pie", "-fno-pie -no-pie", "-O0"] {
-        desk.quietly(&format!("relapse cc -g -O1 {words} -o main main.c -L. -lcalls -Wl,-rpath,$ORIGIN"));
-        assert_eq!(desk.quietly("./main"), "50 8\n", "{words}");
-        desk.quietly("rm -rf run");
-        assert_eq!(String::from_utf8_lossy(&desk.record("./main", "").stdout), "50 8\n", "{words}");
-        assert!(desk.quietly("relapse replay run").contains("exact: 1 process"), "{words}");
+        sandbox.quietly(&format!("relapse cc -g -O1 {words} -o main main.c -L. -lcalls -Wl,-rpath,$ORIGIN"));
+        assert_eq!(sandbox.quietly("./main"), "50 8\n", "{words}");
+        sandbox.quietly("rm -rf run");
+        assert_eq!(String::from_utf8_lossy(&sandbox.record("./main", "").stdout), "50 8\n", "{words}");
+        assert!(sandbox.quietly("relapse replay run").contains("exact: 1 process"), "{words}");
     }
     // The same in a library of its own, which hides one of them.
-    desk.file(
+    sandbox.file(
         "own.c",
         r#"
         static int twice(int x) { return 2 * x; }
@@ -412,41 +412,41 @@ fn a_library_calls_ifuncs_of_the_executable() {
         __attribute__((visibility("hidden"))) int chosen(int) __attribute__((ifunc("first")));
         int own(int x) { return simple(x) + chosen(1); }"#,
     );
-    desk.file(
+    sandbox.file(
         "user.c",
         "#include <stdio.h>\nint own(int); int simple(int);\n\
          int main(void) { printf(\"%d %d\\n\", own(3), simple(7)); return 0; }\n",
     );
-    desk.quietly("relapse cc -g -O1 -shared -fPIC -o libown.so own.c");
-    desk.quietly("relapse cc -g -O1 -o user user.c -L. -lown -Wl,-rpath,$ORIGIN");
-    desk.quietly("rm -rf run");
-    assert_eq!(String::from_utf8_lossy(&desk.record("./user", "").stdout), "8 14\n");
-    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+    sandbox.quietly("relapse cc -g -O1 -shared -fPIC -o libown.so own.c");
+    sandbox.quietly("relapse cc -g -O1 -o user user.c -L. -lown -Wl,-rpath,$ORIGIN");
+    sandbox.quietly("rm -rf run");
+    assert_eq!(String::from_utf8_lossy(&sandbox.record("./user", "").stdout), "8 14\n");
+    assert!(sandbox.quietly("relapse replay run").contains("exact: 1 process"));
 }
 
 /// A call of an inline function that is not put in its place takes the other definition out of an archive,
 /// and that comes with a constructor.
 #[test]
 fn an_inline_function_that_is_not_inlined_is_the_one_in_the_archive() {
-    let mut desk = Desk::new();
-    desk.file("both.h", "extern inline __attribute__((gnu_inline)) int twice(int x) { return 2 * x; }\n");
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file("both.h", "extern inline __attribute__((gnu_inline)) int twice(int x) { return 2 * x; }\n");
+    sandbox.file(
         "member.c",
         "extern int begun;\n__attribute__((constructor)) static void begin(void) { begun = 1; }\n\
          int twice(int x) { return x + x; }\n",
     );
-    desk.file(
+    sandbox.file(
         "main.c",
         "#include <stdio.h>\n#include \"both.h\"\nint begun;\n\
          int main(int n, char **v) { (void)v; printf(\"%d %d\\n\", twice(n), begun); return 0; }\n",
     );
     for compiler in ["clang-22", "relapse cc"] {
-        desk.quietly(&format!("{compiler} -O2 -c member.c"));
-        desk.quietly("rm -f libmember.a");
-        desk.quietly("llvm-ar-22 rcs libmember.a member.o");
-        desk.quietly(&format!("{compiler} -O2 -fno-inline -o main main.c libmember.a"));
-        assert_eq!(desk.quietly("./main"), "2 1\n", "{compiler}");
+        sandbox.quietly(&format!("{compiler} -O2 -c member.c"));
+        sandbox.quietly("rm -f libmember.a");
+        sandbox.quietly("llvm-ar-22 rcs libmember.a member.o");
+        sandbox.quietly(&format!("{compiler} -O2 -fno-inline -o main main.c libmember.a"));
+        assert_eq!(sandbox.quietly("./main"), "2 1\n", "{compiler}");
     }
-    assert_eq!(String::from_utf8_lossy(&desk.record("./main", "").stdout), "2 1\n");
-    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+    assert_eq!(String::from_utf8_lossy(&sandbox.record("./main", "").stdout), "2 1\n");
+    assert!(sandbox.quietly("relapse replay run").contains("exact: 1 process"));
 }

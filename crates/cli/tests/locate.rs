@@ -1,16 +1,16 @@
 //! `relapse locate` as a user meets it.
 
-mod desk;
+mod sandbox;
 
-use desk::Desk;
+use sandbox::Sandbox;
 use serde_json::Value;
 
 /// Compiles with recording; `·` is a blank within a word.
 const BUILD: &str = "--quiet --work work --build $CC·-g·-o·p·p.c";
 
 /// The report of a program `p.c` as JSON, and the exit code.
-fn located(desk: &Desk, words: &str) -> (Value, i32) {
-    let output = desk.execute(&format!("relapse locate {BUILD} --json - {words}"), "");
+fn located(sandbox: &Sandbox, words: &str) -> (Value, i32) {
+    let output = sandbox.execute(&format!("relapse locate {BUILD} --json - {words}"), "");
     let out = String::from_utf8_lossy(&output.stdout);
     let err = String::from_utf8_lossy(&output.stderr);
     let answer = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{err}"));
@@ -49,11 +49,11 @@ int main(int argc, char **argv) {
 
 #[test]
 fn f13_the_branch_before_the_exchanged_assignments() {
-    let mut desk = Desk::new();
-    desk.file("p.c", TCAS);
-    desk.file("expected", "upward\n");
-    desk.run(&format!("relapse locate {BUILD} --test ./p·1·100 --expect expected --passing ./p·0·20"));
-    assert_session!(desk, @r#"
+    let mut sandbox = Sandbox::new();
+    sandbox.file("p.c", TCAS);
+    sandbox.file("expected", "upward\n");
+    sandbox.run(&format!("relapse locate {BUILD} --test ./p·1·100 --expect expected --passing ./p·0·20"));
+    assert_session!(sandbox, @r#"
     $ relapse locate --quiet --work work --build $CC·-g·-o·p·p.c --test ./p·1·100 --expect expected --passing ./p·0·20
     1 branch went another way in the nearest passing run; the failure depends on it
 
@@ -109,10 +109,10 @@ int main(int argc, char **argv) {
     return k == 1;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", NESTED);
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", NESTED);
     let (answer, code) = located(
-        &desk,
+        &sandbox,
         "--test ./p·0·0·1·1 --passing ./p·1·0·1·0 --passing ./p·0·1·1·0 --passing ./p·1·1·0·0",
     );
     assert_eq!((code, &answer["schema"]), (0, &"relapse.locate/1".into()));
@@ -150,10 +150,10 @@ int main(int argc, char **argv) {
     return longest > 2;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", OMITTED);
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", OMITTED);
     let (answer, code) =
-        located(&desk, "--test ./p·aabbaa --passing ./p·aab --passing ./p·abc --passing ./p·aabb");
+        located(&sandbox, "--test ./p·aabbaa --passing ./p·aab --passing ./p·abc --passing ./p·aabb");
     assert_eq!(code, 0);
     assert!(rank(&answer, "if (*s == last)").is_some_and(|rank| rank <= 4), "{answer:#}");
 }
@@ -170,9 +170,9 @@ int main(int argc, char **argv) {
     return half > 30;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", INITIAL);
-    let (answer, code) = located(&desk, "--test ./p·12 --passing ./p·3");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", INITIAL);
+    let (answer, code) = located(&sandbox, "--test ./p·12 --passing ./p·3");
     assert_eq!((code, &answer["same_control_flow"]), (0, &true.into()));
     assert_eq!(answer["branches"].as_array().map(Vec::len), Some(0));
     // What was read is input; the first assignment made of it is this one.
@@ -201,11 +201,11 @@ int main(int argc, char **argv) {
     return 0;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", BOUND);
-    desk.file("expected", "6\n");
-    desk.file("cases.txt", "# the last number does not count\n./p 1 2 -3 | grep -qx 3\n./p 5 -1 | grep -qx 5\n./p 0 | grep -qx 0\n");
-    let (answer, code) = located(&desk, "--test ./p·1·2·3 --expect expected --suite cases.txt");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", BOUND);
+    sandbox.file("expected", "6\n");
+    sandbox.file("cases.txt", "# the last number does not count\n./p 1 2 -3 | grep -qx 3\n./p 5 -1 | grep -qx 5\n./p 0 | grep -qx 0\n");
+    let (answer, code) = located(&sandbox, "--test ./p·1·2·3 --expect expected --suite cases.txt");
     assert_eq!((code, &answer["pool"]["runs"]), (0, &3.into()));
     assert!(rank(&answer, "for (int i = 1; i < n; i++)").is_some_and(|rank| rank <= 3), "{answer:#}");
 }
@@ -230,20 +230,20 @@ int main(void) {
     return 0;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", OPERATOR);
-    std::fs::create_dir(desk.path().join("cases")).unwrap();
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", OPERATOR);
+    std::fs::create_dir(sandbox.path().join("cases")).unwrap();
     for (name, input, output) in [
         ("1", "in 5\nin 2\n", "7\n"),
         ("2", "in 5\nout 2\n", "3\n"),
         ("3", "in 1\n", "1\n"),
         ("4", "", "0\n"),
     ] {
-        desk.file(&format!("cases/{name}.in"), input);
-        desk.file(&format!("cases/{name}.out"), output);
+        sandbox.file(&format!("cases/{name}.in"), input);
+        sandbox.file(&format!("cases/{name}.out"), output);
     }
     let (answer, code) =
-        located(&desk, "--test ./p·<·cases/2.in --expect cases/2.out --suite cases --template ./p·<·{}");
+        located(&sandbox, "--test ./p·<·cases/2.in --expect cases/2.out --suite cases --template ./p·<·{}");
     assert_eq!((code, &answer["pool"]["passed"], &answer["pool"]["failed"]), (0, &3.into(), &1.into()));
     assert!(answer["passing"]["command"].as_str().unwrap().contains("1.in"), "{answer:#}");
     // Both assignments read the same; the wrong one is guarded by a branch that went another way.
@@ -256,14 +256,14 @@ int main(void) {
 /// A faulty program may run for ever on other inputs of its suite.
 #[test]
 fn a_run_of_the_pool_that_does_not_end_is_stopped_and_said() {
-    let desk = Desk::new();
-    desk.file(
+    let sandbox = Sandbox::new();
+    sandbox.file(
         "p.c",
         "#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv) {\n    int n = atoi(argv[argc - 1]), sum = 0;\n    \
          for (int i = 0; i != n; i += 2)\n        sum += i;\n    if (n > 4)\n        sum++;\n    printf(\"%d\\n\", sum);\n    return n > 4;\n}\n",
     );
     let (answer, code) =
-        located(&desk, "--test ./p·6 --timeout 1 --passing ./p·7 --passing ./p·4 --passing ./p·9");
+        located(&sandbox, "--test ./p·6 --timeout 1 --passing ./p·7 --passing ./p·4 --passing ./p·9");
     assert_eq!((code, &answer["pool"]["passed"], &answer["pool"]["failed"]), (0, &1.into(), &2.into()));
     let notes = answer["notes"].to_string();
     assert!(notes.contains("2 of these runs did not end within 1 s"), "{notes}");
@@ -272,10 +272,10 @@ fn a_run_of_the_pool_that_does_not_end_is_stopped_and_said() {
 
 #[test]
 fn without_a_passing_run_the_slice_is_left() {
-    let desk = Desk::new();
-    desk.file("p.c", TCAS);
-    desk.file("expected", "upward\n");
-    let (answer, code) = located(&desk, "--test ./p·1·100 --expect expected --passing ./p·&&·false");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", TCAS);
+    sandbox.file("expected", "upward\n");
+    let (answer, code) = located(&sandbox, "--test ./p·1·100 --expect expected --passing ./p·&&·false");
     assert_eq!((code, &answer["passing"]), (1, &Value::Null));
     assert_eq!(answer["pool"]["failed"], 1);
     assert!(rank(&answer, "if (sep > 150)").is_some(), "{answer:#}");
@@ -283,17 +283,18 @@ fn without_a_passing_run_the_slice_is_left() {
 
 #[test]
 fn a_test_that_passes_and_one_that_cannot_run_are_said() {
-    let mut desk = Desk::new();
-    desk.file("p.c", TCAS);
-    desk.run(&format!("relapse locate {BUILD} --test ./p·0·20 --passing ./p·0·20"));
-    assert_session!(desk, @r#"
+    let mut sandbox = Sandbox::new();
+    sandbox.file("p.c", TCAS);
+    sandbox.run(&format!("relapse locate {BUILD} --test ./p·0·20 --passing ./p·0·20"));
+    assert_session!(sandbox, @r#"
     $ relapse locate --quiet --work work --build $CC·-g·-o·p·p.c --test ./p·0·20 --passing ./p·0·20
     [stderr] relapse: failed to see the test fail: it passes (exit 0)
     [stderr]  There is nothing to locate. Name a test that fails, and what it is to write as --expect.
     [exit 6]
     "#);
-    let code =
-        |words: &str| desk.execute(&format!("relapse locate --quiet --work work {words}"), "").status.code();
+    let code = |words: &str| {
+        sandbox.execute(&format!("relapse locate --quiet --work work {words}"), "").status.code()
+    };
     assert_eq!(code("--build $CC·-g·-o·p·p.c --test ./q --passing ./p·0·20"), Some(10));
     assert_eq!(code("--build false --test ./p"), Some(8));
     // The shell fails, and nothing of the program runs: there is no line to report.
@@ -305,10 +306,10 @@ fn a_test_that_passes_and_one_that_cannot_run_are_said() {
 /// A script compares the output: the program itself ends well.
 #[test]
 fn what_a_script_finds_wrong_is_what_the_program_wrote_last() {
-    let desk = Desk::new();
-    desk.file("p.c", TCAS);
-    desk.file("check.sh", "./p \"$@\" > out; grep -q upward out\n");
-    let (answer, code) = located(&desk, "--test sh·check.sh·1·100 --passing sh·check.sh·0·60");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", TCAS);
+    sandbox.file("check.sh", "./p \"$@\" > out; grep -q upward out\n");
+    let (answer, code) = located(&sandbox, "--test sh·check.sh·1·100 --passing sh·check.sh·0·60");
     assert_eq!((code, &answer["observation"]["summary"]), (0, &"the test ended with exit 1".into()));
     assert_eq!(answer["branches"].as_array().map(Vec::len), Some(3));
     for branch in answer["branches"].as_array().unwrap() {
@@ -331,9 +332,9 @@ int main(int argc, char **argv) {
     return 0;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", SETTLE);
-    let (answer, code) = located(&desk, "--test ./p·1·1 --passing ./p·1·2 --passing ./p·-1·1");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", SETTLE);
+    let (answer, code) = located(&sandbox, "--test ./p·1·1 --passing ./p·1·2 --passing ./p·-1·1");
     assert_eq!((code, &answer["passing"]["command"]), (0, &"./p -1 1".into()));
     assert_eq!(rank(&answer, "if (b < 0)"), Some(1));
     assert_eq!(answer["branches"].as_array().map(Vec::len), Some(1));
@@ -354,9 +355,9 @@ int main(int argc, char **argv) {
     return ok ? 0 : 1;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", THREE);
-    let (answer, code) = located(&desk, "--test ./p·2");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", THREE);
+    let (answer, code) = located(&sandbox, "--test ./p·2");
     assert_eq!((code, &answer["pool"]["kind"]), (0, &"perturbed".into()));
     assert_eq!(answer["passing"]["command"], "./p 3");
     assert_eq!(answer["passing"]["input"], "`3` for `2` in argv[1]");
@@ -381,10 +382,10 @@ int main(void) {
     return 0;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", TABS);
-    desk.file("in", "one tab\ntab two\nthree tab\ntab four\nfive tab\n");
-    let (answer, code) = located(&desk, "--test ./p·<·in --perturb 20");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", TABS);
+    sandbox.file("in", "one tab\ntab two\nthree tab\ntab four\nfive tab\n");
+    let (answer, code) = located(&sandbox, "--test ./p·<·in --perturb 20");
     assert_eq!((code, &answer["pool"]["kind"]), (0, &"perturbed".into()), "{answer:#}");
     let notes = answer["notes"].to_string();
     assert!(notes.contains("it still fails in the same way with 3 of 44 bytes, `tab`"), "{notes}");
@@ -395,10 +396,10 @@ int main(void) {
 /// a function gave that is not recorded.
 #[test]
 fn a_branch_that_only_follows_from_another_one_is_folded() {
-    let desk = Desk::new();
-    desk.file("p.c", TCAS);
-    desk.file("expected", "upward\n");
-    let (answer, code) = located(&desk, "--test ./p·1·100 --expect expected --passing ./p·0·60");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", TCAS);
+    sandbox.file("expected", "upward\n");
+    let (answer, code) = located(&sandbox, "--test ./p·1·100 --expect expected --passing ./p·0·60");
     assert_eq!(code, 0);
     let branches = answer["branches"].as_array().unwrap();
     let follows: Vec<(&str, Option<&str>)> = branches
@@ -426,10 +427,10 @@ int main(void) {
     return 0;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", MAGIC);
-    desk.file("in", "KRxxxx");
-    let (answer, code) = located(&desk, "--test ./p·<·in --perturb 0");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", MAGIC);
+    sandbox.file("in", "KRxxxx");
+    let (answer, code) = located(&sandbox, "--test ./p·<·in --perturb 0");
     assert_eq!((code, &answer["pool"]["kind"]), (0, &"generated".into()));
     assert!(answer["passing"]["input"].as_str().unwrap().contains("KRz"), "{answer:#}");
     assert!(rank(&answer, "if (b[0] * 3").is_some_and(|rank| rank <= 3), "{answer:#}");
@@ -437,17 +438,18 @@ int main(void) {
 
 #[test]
 fn reports_for_browsers_and_services() {
-    let desk = Desk::new();
-    desk.file("p.c", TCAS);
-    desk.file("expected", "upward\n");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", TCAS);
+    sandbox.file("expected", "upward\n");
     let (_, code) = located(
-        &desk,
+        &sandbox,
         "--test ./p·1·100 --expect expected --passing ./p·0·20 --html page.html --sarif log.sarif",
     );
     assert_eq!(code, 0);
-    let page = std::fs::read_to_string(desk.path().join("page.html")).unwrap();
+    let page = std::fs::read_to_string(sandbox.path().join("page.html")).unwrap();
     assert!(page.contains("<code>if (climb)</code>") && page.contains("failing run"), "{page}");
-    let log: Value = serde_json::from_slice(&std::fs::read(desk.path().join("log.sarif")).unwrap()).unwrap();
+    let log: Value =
+        serde_json::from_slice(&std::fs::read(sandbox.path().join("log.sarif")).unwrap()).unwrap();
     let result = &log["runs"][0]["results"][0];
     assert_eq!(result["ruleId"], "relapse/suspicious-line");
     let region = &result["locations"][0]["physicalLocation"];
@@ -476,10 +478,10 @@ int main(int argc, char **argv) {
     return 0;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", PROVED);
-    desk.file("list", "./p 2\n./p 8\n./p 20\n");
-    let (answer, code) = located(&desk, "--oracle tap --test ./p·12 --suite list");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", PROVED);
+    sandbox.file("list", "./p 2\n./p 8\n./p 20\n");
+    let (answer, code) = located(&sandbox, "--oracle tap --test ./p·12 --suite list");
     assert_eq!((code, &answer["pool"]["passed"], &answer["pool"]["failed"]), (0, &2.into(), &1.into()));
     assert_eq!(answer["observation"]["summary"], "the program reports `not ok 1 - half`");
     assert!(rank(&answer, "if (n > 10)").is_some_and(|rank| rank <= 2), "{answer:#}");
@@ -488,18 +490,18 @@ int main(int argc, char **argv) {
 /// The results of `make check` name the tests.
 #[test]
 fn tests_of_make_check_are_read_from_their_results() {
-    let desk = Desk::new();
-    desk.file("p.c", TCAS);
-    std::fs::create_dir(desk.path().join("t")).unwrap();
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", TCAS);
+    std::fs::create_dir(sandbox.path().join("t")).unwrap();
     for (name, arguments) in [("climb", "1 100"), ("level", "0 60"), ("high", "1 200")] {
         let script = format!("#!/bin/sh\n../p {arguments} | grep -q upward\n");
-        desk.file(&format!("t/{name}.sh"), &script);
-        let path = desk.path().join(format!("t/{name}.sh"));
+        sandbox.file(&format!("t/{name}.sh"), &script);
+        let path = sandbox.path().join(format!("t/{name}.sh"));
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        desk.file(&format!("t/{name}.trs"), ":test-result: PASS\n:global-test-result: PASS\n");
+        sandbox.file(&format!("t/{name}.trs"), ":test-result: PASS\n:global-test-result: PASS\n");
     }
-    desk.file("t/tty.trs", ":test-result: SKIP\n:global-test-result: SKIP\n");
-    let (answer, code) = located(&desk, "--suite t --test t/climb");
+    sandbox.file("t/tty.trs", ":test-result: SKIP\n:global-test-result: SKIP\n");
+    let (answer, code) = located(&sandbox, "--suite t --test t/climb");
     assert_eq!((code, &answer["pool"]["passed"], &answer["pool"]["runs"]), (0, &2.into(), &2.into()));
     assert_eq!(answer["failing"]["command"], "cd t && srcdir=. ./climb.sh");
     assert!(rank(&answer, "if (sep > 150)").is_some_and(|rank| rank <= 3), "{answer:#}");
@@ -512,22 +514,22 @@ fn tests_of_ctest_are_listed_by_it() {
         eprintln!("ctest is not installed");
         return;
     }
-    let desk = Desk::new();
-    desk.file("p.c", TCAS);
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", TCAS);
     // What CMake writes.
-    desk.file(
+    sandbox.file(
         "tests.cmake",
         "add_test(climb \"@T@/b/p\" \"1\" \"100\")\nadd_test(high \"@T@/b/p\" \"1\" \"200\")\n\
          add_test(said \"@T@/b/p\" \"1\" \"200\")\n\
          set_tests_properties(said PROPERTIES PASS_REGULAR_EXPRESSION \"up\")\n",
     );
-    desk.file(
+    sandbox.file(
         "build.sh",
         "mkdir b && sed 's/return 0/return !up/' p.c > b/p.c && $CC -g -o b/p b/p.c\n\
          sed \"s|@T@|$PWD|\" tests.cmake > b/CTestTestfile.cmake\n",
     );
     let words = "relapse locate --quiet --work work --build sh·build.sh --json - --suite b --test";
-    let output = desk.execute(&format!("{words} climb"), "");
+    let output = sandbox.execute(&format!("{words} climb"), "");
     let answer: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
     assert_eq!((output.status.code(), &answer["pool"]["passed"]), (Some(0), &1.into()), "{answer:#}");
@@ -537,34 +539,34 @@ fn tests_of_ctest_are_listed_by_it() {
     );
     assert!(rank(&answer, "if (sep > 150)").is_some_and(|rank| rank <= 4), "{answer:#}");
     // Neither tests of CTest nor anything else.
-    let output = desk.execute(&format!("{} ./b/p·1·100", words.replace("--suite b", "--suite c")), "");
+    let output = sandbox.execute(&format!("{} ./b/p·1·100", words.replace("--suite b", "--suite c")), "");
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// A pool that was out of time is gone on with.
 #[test]
 fn a_search_without_time_is_gone_on_with() {
-    let desk = Desk::new();
-    desk.file("p.c", TCAS);
-    desk.file("expected", "upward\n");
-    desk.file("list", "./p 0 20 && sleep 2\n./p 0 30\n./p 0 10\n");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", TCAS);
+    sandbox.file("expected", "upward\n");
+    sandbox.file("list", "./p 0 20 && sleep 2\n./p 0 30\n./p 0 10\n");
     let words = "--test ./p·1·100 --expect expected --suite list --jobs 1 --repeat 1";
-    let (answer, _) = located(&desk, &format!("{words} --budget 1s"));
+    let (answer, _) = located(&sandbox, &format!("{words} --budget 1s"));
     assert_eq!(answer["pool"]["runs"], 1, "{answer:#}");
-    let (answer, code) = located(&desk, words);
+    let (answer, code) = located(&sandbox, words);
     assert_eq!((code, &answer["pool"]["runs"], &answer["pool"]["passed"]), (0, &3.into(), &3.into()));
-    assert!(!desk.path().join("work/pool").exists());
+    assert!(!sandbox.path().join("work/pool").exists());
 }
 
 /// The program is not recorded if it does not know where to: what is left is coverage.
 #[test]
 fn what_cannot_be_recorded_is_located_by_coverage() {
-    let desk = Desk::new();
-    desk.file("p.c", TCAS);
-    desk.file("expected", "upward\n");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", TCAS);
+    sandbox.file("expected", "upward\n");
     let words =
         "--test env·-u·RELAPSE_RECORD_DIR·./p·1·100 --expect expected --passing ./p·0·20 --passing ./p·0·90";
-    let (answer, code) = located(&desk, words);
+    let (answer, code) = located(&sandbox, words);
     assert_eq!((code, &answer["coverage_only"], &answer["pool"]["passed"]), (0, &true.into(), &2.into()));
     assert!(answer["notes"][0].as_str().unwrap().contains("by coverage only"), "{answer:#}");
     assert_eq!(rank(&answer, "sep = up_sep;"), Some(1));
@@ -590,10 +592,10 @@ int main(int argc, char **argv) {
     return 0;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", SEVERAL);
-    desk.file("expected", "yes\n");
-    let (answer, _) = located(&desk, "--test ./p·0·0 --expect expected --passing ./p·2·1");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", SEVERAL);
+    sandbox.file("expected", "yes\n");
+    let (answer, _) = located(&sandbox, "--test ./p·0·0 --expect expected --passing ./p·2·1");
     let told = |text: &str| {
         let entries = answer["branches"].as_array().expect("branches");
         let entry = entries.iter().find(|entry| entry["place"]["text"].as_str().unwrap().contains(text));
@@ -629,11 +631,11 @@ int main(void) {
     return 0;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", ENDLESS);
-    desk.file("bad.in", "a b-c");
-    desk.file("good.in", "a b c");
-    let (answer, code) = located(&desk, "--timeout 2 --test ./p·<·bad.in --passing ./p·<·good.in");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", ENDLESS);
+    sandbox.file("bad.in", "a b-c");
+    sandbox.file("good.in", "a b c");
+    let (answer, code) = located(&sandbox, "--timeout 2 --test ./p·<·bad.in --passing ./p·<·good.in");
     assert_eq!(code, 0, "{answer}");
     let summary = answer["observation"]["summary"].as_str().unwrap();
     assert!(summary.contains("in a loop in main (p.c:4) that did not end"), "{summary}");
@@ -655,9 +657,9 @@ int main(int argc, char **argv) {
     for (volatile long n = 0;; n++) {}
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", ENDLESS);
-    let started = desk.path().join("started");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", ENDLESS);
+    let started = sandbox.path().join("started");
     let mut search = std::process::Command::new(env!("CARGO_BIN_EXE_relapse"))
         .args([
             "locate",
@@ -672,7 +674,7 @@ int main(int argc, char **argv) {
         ])
         .arg(format!("./p {}", started.display()))
         .args(["--passing", "true"])
-        .current_dir(desk.path())
+        .current_dir(sandbox.path())
         .spawn()
         .unwrap();
     let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
@@ -721,10 +723,10 @@ int main(int argc, char **argv) {
     return 0;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", AREAS);
-    desk.file("expected", "sum 15\ndifference 9\nframe 31\narea 36\n");
-    let (answer, code) = located(&desk, "--test ./p·12·3 --expect expected");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", AREAS);
+    sandbox.file("expected", "sum 15\ndifference 9\nframe 31\narea 36\n");
+    let (answer, code) = located(&sandbox, "--test ./p·12·3 --expect expected");
     assert_eq!((code, answer["passing"].is_null()), (1, true));
     let of = |text: &str| rank(&answer, text).unwrap_or_else(|| panic!("{text}: {answer:#}"));
     // `n * 10` is nearer to the output than what `border` gives.
@@ -746,10 +748,10 @@ int main(int argc, char **argv) {
     return 0;
 }
 ";
-    let desk = Desk::new();
-    desk.file("p.c", COUNT);
-    desk.file("expected", "3\n");
-    let (answer, _) = located(&desk, "--test ./p·3 --expect expected");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", COUNT);
+    sandbox.file("expected", "3\n");
+    let (answer, _) = located(&sandbox, "--test ./p·3 --expect expected");
     assert_eq!(answer["initial"][0]["name"], "total", "{answer:#}");
     assert_eq!(answer["initial"][0]["value"], "7", "{answer:#}");
 }
@@ -757,10 +759,10 @@ int main(int argc, char **argv) {
 /// Lines of one process are reported, which is said.
 #[test]
 fn other_processes_of_the_test_are_named() {
-    let desk = Desk::new();
-    desk.file("p.c", TCAS);
-    desk.file("expected", "upward\nupward\n");
-    let (answer, _) = located(&desk, "--test ./p·0·90;·./p·0·10 --expect expected --passing ./p·0·10");
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", TCAS);
+    sandbox.file("expected", "upward\nupward\n");
+    let (answer, _) = located(&sandbox, "--test ./p·0·90;·./p·0·10 --expect expected --passing ./p·0·10");
     let notes = answer["notes"].to_string();
     assert!(notes.contains("the test ran 1 more recorded process,"), "{notes}");
     assert!(notes.contains("of one process, `./p 0 10`"), "{notes}");

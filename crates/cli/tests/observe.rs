@@ -1,14 +1,14 @@
 //! What went wrong, found in the recordings of two versions of a program.
 
-mod desk;
+mod sandbox;
 
-use desk::Desk;
 use explain::align::{Lines, Side, executed_functions, executed_lines, find, index_of};
 use explain::observe::{Observed, Run, RunOutput, Sinks, observe};
 use recording::Recording;
 use replay::machine::Machine;
 use replay::observer::{Effect, Null, Observer, View};
 use replay::process::{LoadedProcess, Options};
+use sandbox::Sandbox;
 use slice::{Occurrence, Wanted};
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
@@ -20,7 +20,7 @@ const HEADERS: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stda
 
 /// The same program in two versions, recorded.
 struct Pair {
-    _desk: Desk,
+    _desk: Sandbox,
     good: Version,
     bad: Version,
     lines: HashMap<u32, u32>,
@@ -33,8 +33,8 @@ struct Version {
 }
 
 impl Version {
-    fn new(desk: &Desk, name: &str, source: &str, test: &str) -> Version {
-        let root = desk.path().canonicalize().expect("the desk").join(name);
+    fn new(sandbox: &Sandbox, name: &str, source: &str, test: &str) -> Version {
+        let root = sandbox.path().canonicalize().expect("the sandbox").join(name);
         std::fs::create_dir(&root).expect("a directory");
         std::fs::write(root.join("p.c"), source).expect("the source");
         let relapse = env!("CARGO_BIN_EXE_relapse");
@@ -46,7 +46,7 @@ impl Version {
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let mut command = Command::new(relapse);
         command.args(["record", "--quiet", "-o", "rec", "--", "sh", "-c", test]).current_dir(&root);
-        let run = desk::feed(command, b"");
+        let run = sandbox::feed(command, b"");
         let timed_out = test.starts_with("timeout") && run.status.code() == Some(137);
         let mut output = RunOutput {
             exit: run.status.code(),
@@ -79,12 +79,12 @@ impl Pair {
     fn new(body: &str, good: &str, bad: &str, test: &str) -> Pair {
         let (good, bad) =
             (format!("{HEADERS}{}", body.replace('@', good)), format!("{HEADERS}{}", body.replace('@', bad)));
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         Pair {
-            good: Version::new(&desk, "good", &good, test),
-            bad: Version::new(&desk, "bad", &bad, test),
+            good: Version::new(&sandbox, "good", &good, test),
+            bad: Version::new(&sandbox, "bad", &bad, test),
             lines: same_lines(&good, &bad),
-            _desk: desk,
+            _desk: sandbox,
         }
     }
 

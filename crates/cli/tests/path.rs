@@ -1,8 +1,8 @@
 //! `relapse path`.
 
-mod desk;
+mod sandbox;
 
-use desk::Desk;
+use sandbox::Sandbox;
 
 const PROGRAM: &str = r#"#include <stdio.h>
 #include <string.h>
@@ -21,51 +21,51 @@ int main(int argc, char **argv) {
 }
 "#;
 
-fn recorded() -> Desk {
-    let mut desk = Desk::with_program("p", PROGRAM);
-    desk.file("word.txt", "open sesame");
-    desk.record("./p -v", "x");
-    desk
+fn recorded() -> Sandbox {
+    let mut sandbox = Sandbox::with_program("p", PROGRAM);
+    sandbox.file("word.txt", "open sesame");
+    sandbox.record("./p -v", "x");
+    sandbox
 }
 
 #[test]
 fn decisions_are_listed_with_their_places() {
-    let mut desk = recorded();
-    let text = desk.quietly("relapse path run");
+    let mut sandbox = recorded();
+    let text = sandbox.quietly("relapse path run");
     for needed in ["p.c:7  main", "p.c:10  main", "stdin[0]", "argv[1][0] == '-'", "file \"word.txt\""] {
         assert!(text.contains(needed), "{needed} is missing in\n{text}");
     }
-    let only = desk.quietly("relapse path run --only stdin");
+    let only = sandbox.quietly("relapse path run --only stdin");
     assert!(only.contains("stdin[0]") && !only.contains("argv"), "{only}");
 }
 
 #[test]
 fn a_solver_finds_an_input_and_it_is_tried() {
-    let mut desk = recorded();
-    let text = desk.quietly("relapse path run --solve --input-dir found");
+    let mut sandbox = recorded();
+    let text = sandbox.quietly("relapse path run --solve --input-dir found");
     assert!(text.contains("took the same way"), "{text}");
-    let word = std::fs::read(desk.path().join("found/files/word.txt")).expect("the file");
+    let word = std::fs::read(sandbox.path().join("found/files/word.txt")).expect("the file");
     assert_eq!(&word[..4], b"open", "what was compared is as it was");
-    let argument = std::fs::read(desk.path().join("found/argv.1")).expect("the argument");
+    let argument = std::fs::read(sandbox.path().join("found/argv.1")).expect("the argument");
     assert_eq!(argument.len(), 2);
     assert_eq!(argument[0], b'-');
-    let stdin = std::fs::read(desk.path().join("found/stdin")).expect("standard input");
+    let stdin = std::fs::read(sandbox.path().join("found/stdin")).expect("standard input");
     assert!(stdin[0] == b'x' || stdin[0] > b'z', "{stdin:?}");
-    let own = std::fs::read(desk.path().join("word.txt")).expect("the original");
+    let own = std::fs::read(sandbox.path().join("word.txt")).expect("the original");
     assert_eq!(own, b"open sesame", "the user's file is as it was");
 }
 
 #[test]
 fn conditions_are_exported_for_other_solvers_and_as_json() {
-    let mut desk = recorded();
-    let text = desk.quietly("relapse path run --smt2");
+    let mut sandbox = recorded();
+    let text = sandbox.quietly("relapse path run --smt2");
     assert!(text.contains("(set-logic ") && text.contains("(check-sat)"), "{text}");
     assert!(text.contains("|stdin[0]|"), "{text}");
-    desk.quietly("relapse path run --smt2 path.smt2");
-    let answer = desk.execute("cvc5 --lang smt2 path.smt2", "");
+    sandbox.quietly("relapse path run --smt2 path.smt2");
+    let answer = sandbox.execute("cvc5 --lang smt2 path.smt2", "");
     assert!(String::from_utf8_lossy(&answer.stdout).starts_with("sat"), "{answer:?}");
     let json: serde_json::Value =
-        serde_json::from_str(&desk.quietly("relapse path run --json")).expect("JSON");
+        serde_json::from_str(&sandbox.quietly("relapse path run --json")).expect("JSON");
     assert_eq!(json["schema"], "relapse.path/1");
     let conditions = json["conditions"].as_array().expect("conditions");
     assert!(conditions.iter().any(|c| c["kind"] == "branch" && c["line"] == 10), "{json}");
@@ -76,7 +76,7 @@ fn conditions_are_exported_for_other_solvers_and_as_json() {
 /// number it is.
 #[test]
 fn moments_have_names_that_runs_share() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "sum",
         r#"#include <stdio.h>
 static int odd(int c) {
@@ -98,10 +98,10 @@ int main(void) {
 "#,
     );
     let mut named = |input: &str| {
-        let _ = std::fs::remove_dir_all(desk.path().join("run"));
-        desk.record("./sum", input);
+        let _ = std::fs::remove_dir_all(sandbox.path().join("run"));
+        sandbox.record("./sum", input);
         let json: serde_json::Value =
-            serde_json::from_str(&desk.quietly("relapse path run --json")).expect("JSON");
+            serde_json::from_str(&sandbox.quietly("relapse path run --json")).expect("JSON");
         let conditions = json["conditions"].as_array().expect("conditions").clone();
         let of = |c: &serde_json::Value| {
             let index = c["index"].as_str().expect("an index").to_owned();
@@ -127,12 +127,12 @@ int main(void) {
 
 #[test]
 fn a_run_without_such_branches_is_told_as_such() {
-    let mut desk = Desk::with_program("q", "int main(void) { return 0; }\n");
-    desk.record("./q", "");
-    desk.run("relapse path run");
-    desk.run("relapse path nowhere");
-    desk.run("relapse path run --stream 9");
-    assert_session!(desk, @r"
+    let mut sandbox = Sandbox::with_program("q", "int main(void) { return 0; }\n");
+    sandbox.record("./q", "");
+    sandbox.run("relapse path run");
+    sandbox.run("relapse path nowhere");
+    sandbox.run("relapse path run --stream 9");
+    assert_session!(sandbox, @r"
     $ relapse path run
     [stderr] relapse: no branch of p[PID].0 depends on its input: it read [SIZE] that are followed
     [stderr]  Standard input, arguments and files are followed; `relapse dump io DIR` shows what was read,
@@ -151,13 +151,13 @@ fn a_run_without_such_branches_is_told_as_such() {
 /// A number as floating point is not followed: that nothing depends on it cannot be said.
 #[test]
 fn nothing_is_claimed_about_values_that_are_not_followed() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "half",
         "#include <stdio.h>\nint main(void) {\n    double half = getchar() / 2.0;\n    \
          if (half > 30.0)\n        puts(\"more\");\n}\n",
     );
-    desk.record("./half", "a");
-    let output = desk.execute("relapse path run --no-float", "");
+    sandbox.record("./half", "a");
+    let output = sandbox.execute("relapse path run --no-float", "");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("As far as can be seen: 1 value fixed"), "{said}");

@@ -1,8 +1,8 @@
 //! Slices that go on in another process: through pipes, files, sockets, arguments, the environment.
 
-mod desk;
+mod sandbox;
 
-use desk::{Desk, marked_lines};
+use sandbox::{Sandbox, marked_lines};
 
 const SENDER: &str = r#"#include <stdio.h>
 #include <stdlib.h>
@@ -30,15 +30,15 @@ int main(void) {
 "#;
 
 /// Records a shell script with the programs `send` and `take`, and what else is given.
-fn scripted(script: &str, programs: &[(&str, &str)]) -> Desk {
-    let mut desk = Desk::with_program("send", SENDER);
+fn scripted(script: &str, programs: &[(&str, &str)]) -> Sandbox {
+    let mut sandbox = Sandbox::with_program("send", SENDER);
     for (name, source) in [("take", RECEIVER)].iter().chain(programs) {
-        desk.file(&format!("{name}.c"), source);
-        desk.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
+        sandbox.file(&format!("{name}.c"), source);
+        sandbox.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
     }
-    desk.file("script", script);
-    desk.record("sh script", "");
-    desk
+    sandbox.file("script", script);
+    sandbox.record("sh script", "");
+    sandbox
 }
 
 /// Marked lines of one file.
@@ -49,9 +49,9 @@ fn marked_in(slice: &str, file: &str) -> Vec<u32> {
 
 #[test]
 fn a_slice_goes_on_in_the_process_at_the_other_end_of_a_pipe() {
-    let mut desk = scripted("./send 4 | ./take", &[]);
-    desk.run("relapse slice run --output stdout@4");
-    assert_session!(desk, @r#"
+    let mut sandbox = scripted("./send 4 | ./take", &[]);
+    sandbox.run("relapse slice run --output stdout@4");
+    assert_session!(sandbox, @r#"
     $ relapse slice run --output stdout@4
     byte 4 of stdout came from 4 lines in 1 file (11 of [N] instructions).
 
@@ -72,19 +72,19 @@ fn a_slice_goes_on_in_the_process_at_the_other_end_of_a_pipe() {
 
 #[test]
 fn a_slice_goes_on_in_the_process_that_wrote_the_file() {
-    let mut desk = scripted("./send 4 > between; ./send 5 > other; ./take < between", &[]);
-    let text = desk.quietly("relapse slice run --output stdout:sum");
+    let mut sandbox = scripted("./send 4 > between; ./send 5 > other; ./take < between", &[]);
+    let text = sandbox.quietly("relapse slice run --output stdout:sum");
     assert_eq!(marked_in(&text, "take.c"), [9], "{text}");
     assert_eq!(marked_in(&text, "send.c"), [] as [u32; 0], "{text}");
-    let text = desk.quietly("relapse slice run --output stdout:13");
+    let text = sandbox.quietly("relapse slice run --output stdout:13");
     assert_eq!(marked_in(&text, "send.c"), [5, 7], "{text}");
     assert!(text.contains("\"12\\n\" in between, from send"), "{text}");
 }
 
 #[test]
 fn of_several_writers_to_a_pipe_the_one_is_found_whose_bytes_they_are() {
-    let mut desk = scripted("(./send 1; ./send 2; ./send 30) | ./take", &[]);
-    let text = desk.quietly("relapse slice run --output stdout:100 --json");
+    let mut sandbox = scripted("(./send 1; ./send 2; ./send 30) | ./take", &[]);
+    let text = sandbox.quietly("relapse slice run --output stdout:100 --json");
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(answer["writers"].as_array().map(Vec::len), Some(3), "{text}");
 }
@@ -105,8 +105,8 @@ int main(void) {
     return noise;
 }
 "#;
-    let mut desk = scripted("./start", &[("start", start)]);
-    let text = desk.quietly("relapse slice run --output stdout:21");
+    let mut sandbox = scripted("./start", &[("start", start)]);
+    let text = sandbox.quietly("relapse slice run --output stdout:21");
     assert_eq!(marked_in(&text, "start.c"), [7, 8, 9, 11], "{text}");
 }
 
@@ -124,12 +124,12 @@ int main(int argc, char **argv) {
     return system("true");
 }
 "#;
-    let mut desk = Desk::with_program("starts", source);
-    desk.record("./starts", "");
-    let text = desk.quietly("relapse slice run --output stdout:value");
+    let mut sandbox = Sandbox::with_program("starts", source);
+    sandbox.record("./starts", "");
+    let text = sandbox.quietly("relapse slice run --output stdout:value");
     assert_eq!(marked_in(&text, "starts.c"), [5, 7, 8], "{text}");
     assert!(text.contains("started at starts.c:8 by system with \"echo value 4\""), "{text}");
-    let output = desk.execute("relapse slice run --output stdout:nothing", "");
+    let output = sandbox.execute("relapse slice run --output stdout:nothing", "");
     assert_eq!(output.status.code(), Some(1), "two programs were started, and neither by such a command");
 }
 
@@ -199,8 +199,8 @@ int main(void) {
 
 #[test]
 fn a_slice_goes_on_at_the_other_end_of_a_connection() {
-    let mut desk = Desk::with_program("connected", CONNECTED);
-    let output = desk.record("./connected", "").stdout;
+    let mut sandbox = Sandbox::with_program("connected", CONNECTED);
+    let output = sandbox.record("./connected", "").stdout;
     let text = String::from_utf8_lossy(&output);
     assert!(text.starts_with("101\n202\n302\n"), "{text}");
     let line =
@@ -211,7 +211,7 @@ fn a_slice_goes_on_at_the_other_end_of_a_connection() {
             assert_eq!(said, "402");
             continue;
         }
-        let slice = desk.quietly(&format!("relapse slice run --output stdout:{said} --json"));
+        let slice = sandbox.quietly(&format!("relapse slice run --output stdout:{said} --json"));
         let json: serde_json::Value = serde_json::from_str(&slice).expect("JSON");
         let writer = &json["writers"][0];
         assert!(writer["question"].as_str().is_some_and(|q| q.contains("in the connection")), "{slice}");
@@ -257,8 +257,8 @@ int main(void) {
     return noise < 0;
 }
 "#;
-    let mut desk = scripted("./start", &[("start", start)]);
-    let text = desk.quietly("relapse slice run --output stdout:8");
+    let mut sandbox = scripted("./start", &[("start", start)]);
+    let text = sandbox.quietly("relapse slice run --output stdout:8");
     let lines = marked_in(&text, "start.c");
     assert!([17, 18, 19].iter().all(|line| lines.contains(line)), "{text}");
     assert!(!lines.contains(&8) && !lines.contains(&14), "{text}");
@@ -317,15 +317,15 @@ int main(int argc, char **argv) {{
         "setenv(\"WIDTH\", text, 1); /* SET */ \n char *words[] = { \"child\", NULL }; pid_t child;
          posix_spawn(&child, \"./child\", NULL, NULL, words, environ); /* SET */ \n wait(NULL);",
     ];
-    let mut desk = Desk::with_program("child", READS_ENVIRONMENT);
+    let mut sandbox = Sandbox::with_program("child", READS_ENVIRONMENT);
     for call in calls {
         let source = start(call).replace("#include <unistd.h>", "#include <string.h>\n#include <unistd.h>");
-        desk.file("start.c", &source);
-        desk.quietly("relapse cc -g -O1 -o start start.c");
-        let _ = std::fs::remove_dir_all(desk.path().join("run"));
-        let output = desk.record("./start", "").stdout;
+        sandbox.file("start.c", &source);
+        sandbox.quietly("relapse cc -g -O1 -o start start.c");
+        let _ = std::fs::remove_dir_all(sandbox.path().join("run"));
+        let output = sandbox.record("./start", "").stdout;
         assert_eq!(String::from_utf8_lossy(&output), "width 7\n", "{call}");
-        let text = desk.quietly("relapse slice run --output stdout:7");
+        let text = sandbox.quietly("relapse slice run --output stdout:7");
         let lines = marked_in(&text, "start.c");
         for (n, line) in (1..).zip(source.lines()) {
             let is_in = lines.contains(&n);
@@ -352,7 +352,7 @@ int main(void) {
     return wait(&noise) < 0;
 }
 "#;
-    let mut desk = scripted(
+    let mut sandbox = scripted(
         "./start",
         &[(
             "start",
@@ -361,7 +361,7 @@ int main(void) {
                 .replace("\nint main", "\nextern char **environ;\n\nint main"),
         )],
     );
-    let text = desk.quietly("relapse slice run --output stdout:21");
+    let text = sandbox.quietly("relapse slice run --output stdout:21");
     assert_eq!(marked_in(&text, "start.c"), [9, 11, 13, 14], "{text}");
 }
 
@@ -391,9 +391,9 @@ int main(int argc, char **argv) {
     return 0;
 }
 "#;
-    let mut desk = Desk::with_program("ask", source);
-    desk.record("./ask", "");
-    let text = desk.quietly("relapse slice run --output stdout@0");
+    let mut sandbox = Sandbox::with_program("ask", source);
+    sandbox.record("./ask", "");
+    let text = sandbox.quietly("relapse slice run --output stdout@0");
     let marked = marked_lines(&text);
     for line in [11, 12, 15, 17, 20] {
         assert!(marked.contains(&line), "line {line}: {text}");

@@ -16,10 +16,10 @@
 //! recording must replay exactly. A second recording must say the same to `relapse diff`, whatever
 //! the clock, process numbers and random bytes were meanwhile ([`AS_IT_COMES`] are left out).
 
-mod desk;
+mod sandbox;
 
-use desk::feed;
 use libtest_mimic::{Arguments, Failed, Trial};
+use sandbox::feed;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,8 +1,8 @@
 //! Questions as people type them: expressions in C, one execution of many, output by what it says.
 
-mod desk;
+mod sandbox;
 
-use desk::{Desk, marked_lines};
+use sandbox::{Sandbox, marked_lines};
 
 const LIST: &str = r#"#include <stdio.h>
 #include <stdlib.h>
@@ -52,24 +52,24 @@ int main(int argc, char **argv) {
 }
 "#;
 
-fn recorded() -> Desk {
-    let mut desk = Desk::with_program("list", LIST);
-    let output = desk.record("./list", "");
+fn recorded() -> Sandbox {
+    let mut sandbox = Sandbox::with_program("list", LIST);
+    let output = sandbox.record("./list", "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "sum 29\n");
-    desk
+    sandbox
 }
 
 /// The last column of `relapse values`.
-fn column(desk: &mut Desk, line: &str) -> Vec<String> {
+fn column(sandbox: &mut Sandbox, line: &str) -> Vec<String> {
     let json: serde_json::Value =
-        serde_json::from_str(&desk.quietly(&format!("{line} --json"))).expect("JSON");
+        serde_json::from_str(&sandbox.quietly(&format!("{line} --json"))).expect("JSON");
     let rows = json["executions"].as_array().expect("executions");
     rows.iter().map(|r| r["values"][0].as_str().unwrap_or("-").to_owned()).collect()
 }
 
 #[test]
 fn values_of_expressions() {
-    let mut desk = recorded();
+    let mut sandbox = recorded();
     for (expression, values) in [
         ("n->value", ["3", "2", "1"]),
         ("n->low+10", ["13", "12", "11"]),
@@ -89,18 +89,18 @@ fn values_of_expressions() {
         ("sizeof(struct\u{b7}node)", ["32", "32", "32"]),
     ] {
         assert_eq!(
-            column(&mut desk, &format!("relapse values run list.c:34 {expression}")),
+            column(&mut sandbox, &format!("relapse values run list.c:34 {expression}")),
             values,
             "{expression}"
         );
     }
-    assert_eq!(column(&mut desk, "relapse values run list.c:21 calls"), ["1", "2", "3"]);
+    assert_eq!(column(&mut sandbox, "relapse values run list.c:21 calls"), ["1", "2", "3"]);
 }
 
 #[test]
 fn an_expression_depends_on_what_it_reads() {
-    let mut desk = recorded();
-    let mut lines = |at: &str| marked_lines(&desk.quietly(&format!("relapse slice run --at {at}")));
+    let mut sandbox = recorded();
+    let mut lines = |at: &str| marked_lines(&sandbox.quietly(&format!("relapse slice run --at {at}")));
     // Of the bit-fields, each has a definition of its own.
     let low = lines("list.c:42:list->low");
     assert!(low.contains(&22) && !low.contains(&20) && !low.contains(&23), "{low:?}");
@@ -115,65 +115,65 @@ fn an_expression_depends_on_what_it_reads() {
 
 #[test]
 fn one_execution_of_many() {
-    let mut desk = recorded();
-    let values = |desk: &mut Desk, which: &str| {
-        column(desk, &format!("relapse values run list.c:34 n->value {which}"))
+    let mut sandbox = recorded();
+    let values = |sandbox: &mut Sandbox, which: &str| {
+        column(sandbox, &format!("relapse values run list.c:34 n->value {which}"))
     };
-    assert_eq!(values(&mut desk, "--when n->value<3"), ["2", "1"]);
-    assert_eq!(values(&mut desk, "--occurrence 2"), ["2"]);
-    assert_eq!(values(&mut desk, "--when n->value<3 --occurrence 2"), ["1"]);
-    assert_eq!(values(&mut desk, "--when n->name==\"two\""), ["2"]);
-    assert_eq!(values(&mut desk, "--when n->next->value==1"), ["2"]);
+    assert_eq!(values(&mut sandbox, "--when n->value<3"), ["2", "1"]);
+    assert_eq!(values(&mut sandbox, "--occurrence 2"), ["2"]);
+    assert_eq!(values(&mut sandbox, "--when n->value<3 --occurrence 2"), ["1"]);
+    assert_eq!(values(&mut sandbox, "--when n->name==\"two\""), ["2"]);
+    assert_eq!(values(&mut sandbox, "--when n->next->value==1"), ["2"]);
     let json: serde_json::Value =
-        serde_json::from_str(&desk.quietly("relapse values run list.c:34 n->value --json")).expect("JSON");
+        serde_json::from_str(&sandbox.quietly("relapse values run list.c:34 n->value --json")).expect("JSON");
     assert_eq!(json["executions"][1]["occurrence"], 2);
     let second = json["executions"][1]["instruction"].as_u64().expect("a number");
-    assert_eq!(values(&mut desk, &format!("--before {}", second + 1)), ["3", "2"]);
+    assert_eq!(values(&mut sandbox, &format!("--before {}", second + 1)), ["3", "2"]);
 
     // In a slice the same options choose one execution: the second node was made by the second call.
-    let criterion = |desk: &mut Desk, which: &str| -> u64 {
-        let text = desk.quietly(&format!("relapse slice run --at list.c:34:n->value {which} --json"));
+    let criterion = |sandbox: &mut Sandbox, which: &str| -> u64 {
+        let text = sandbox.quietly(&format!("relapse slice run --at list.c:34:n->value {which} --json"));
         let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         json["criteria"][0]["instruction"].as_u64().expect("a number")
     };
-    assert_eq!(criterion(&mut desk, "--occurrence 2"), second);
-    assert_eq!(criterion(&mut desk, "--when n->value==2"), second);
-    assert_eq!(criterion(&mut desk, &format!("--before {}", second + 1)), second);
-    assert!(criterion(&mut desk, "") > second);
-    let first = marked_lines(&desk.quietly("relapse slice run --at list.c:34 --occurrence 1"));
-    let last = marked_lines(&desk.quietly("relapse slice run --at list.c:34"));
+    assert_eq!(criterion(&mut sandbox, "--occurrence 2"), second);
+    assert_eq!(criterion(&mut sandbox, "--when n->value==2"), second);
+    assert_eq!(criterion(&mut sandbox, &format!("--before {}", second + 1)), second);
+    assert!(criterion(&mut sandbox, "") > second);
+    let first = marked_lines(&sandbox.quietly("relapse slice run --at list.c:34 --occurrence 1"));
+    let last = marked_lines(&sandbox.quietly("relapse slice run --at list.c:34"));
     // The sum of the rounds before is part of the last alone.
     assert!(first.contains(&34) && !first.contains(&27) && last.contains(&27), "{first:?} {last:?}");
 }
 
 #[test]
 fn output_by_what_it_says() {
-    let mut desk = recorded();
-    let name = marked_lines(&desk.quietly("relapse slice run --output stderr:three"));
+    let mut sandbox = recorded();
+    let name = marked_lines(&sandbox.quietly("relapse slice run --output stderr:three"));
     assert!(name.contains(&25) && name.contains(&41) && !name.contains(&21), "{name:?}");
-    let sum = marked_lines(&desk.quietly("relapse slice run --output stdout:29"));
+    let sum = marked_lines(&sandbox.quietly("relapse slice run --output stdout:29"));
     assert!(sum.contains(&34) && sum.contains(&21) && !sum.contains(&25), "{sum:?}");
     // Of the two warnings, the last has no name in it.
-    let last = marked_lines(&desk.quietly("relapse slice run --output stderr:warning:"));
+    let last = marked_lines(&sandbox.quietly("relapse slice run --output stderr:warning:"));
     assert_eq!(last, [44]);
     let first =
-        marked_lines(&desk.quietly("relapse slice run --output stderr:\"warning:\u{b7}\" --occurrence 1"));
+        marked_lines(&sandbox.quietly("relapse slice run --output stderr:\"warning:\u{b7}\" --occurrence 1"));
     assert_eq!(first, [42]);
 }
 
 #[test]
 fn wrong_questions_are_answered_with_what_is_right() {
-    let mut desk = recorded();
-    desk.run("relapse values run list.c:34 n->valeu");
-    desk.run("relapse values run list.c:34 node->value");
-    desk.run("relapse slice run --at list.c:34:n.value");
-    desk.run("relapse slice run --at list.c:34:n->next->value");
-    desk.run("relapse slice run --at list.c:34 --when n->value==9");
-    desk.run("relapse slice run --at list.c:34 --when n->valeu==9");
-    desk.run("relapse values run list.c:34 --before 2");
-    desk.run("relapse slice run --at list.c:34 --before 2");
-    desk.run("relapse slice run --output stdout:nothing");
-    assert_session!(desk, @r#"
+    let mut sandbox = recorded();
+    sandbox.run("relapse values run list.c:34 n->valeu");
+    sandbox.run("relapse values run list.c:34 node->value");
+    sandbox.run("relapse slice run --at list.c:34:n.value");
+    sandbox.run("relapse slice run --at list.c:34:n->next->value");
+    sandbox.run("relapse slice run --at list.c:34 --when n->value==9");
+    sandbox.run("relapse slice run --at list.c:34 --when n->valeu==9");
+    sandbox.run("relapse values run list.c:34 --before 2");
+    sandbox.run("relapse slice run --at list.c:34 --before 2");
+    sandbox.run("relapse slice run --output stdout:nothing");
+    assert_session!(sandbox, @r#"
     $ relapse values run list.c:34 n->valeu
     [stderr] relapse: `n->valeu` is wrong at column 4: struct node has no member valeu
     [stderr]  It has: value, low, high, kind, next, name.
@@ -212,7 +212,7 @@ fn wrong_questions_are_answered_with_what_is_right() {
         ("n->", "`n->` is wrong at column 4: the name of a member is missing there"),
         ("n->value=3", "`n->value=3` is wrong at column 1: an assignment (is == meant?) cannot be evaluated"),
     ] {
-        let output = desk.execute(&format!("relapse values run list.c:34 {expression}"), "");
+        let output = sandbox.execute(&format!("relapse values run list.c:34 {expression}"), "");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && text.contains(said), "{text}");
     }
@@ -220,13 +220,13 @@ fn wrong_questions_are_answered_with_what_is_right() {
 
 #[test]
 fn a_line_without_code_stands_for_the_next_statement() {
-    let mut desk = recorded();
-    let output = desk.execute("relapse values run list.c:26 calls --json", "");
+    let mut sandbox = recorded();
+    let output = sandbox.execute("relapse values run list.c:26 calls --json", "");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(said, "relapse: list.c:26 has no code; the next statement is at line 27\n");
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!((json["line"].as_u64(), json["asked_line"].as_u64()), (Some(27), Some(26)));
     let slice: serde_json::Value =
-        serde_json::from_str(&desk.quietly("relapse slice run --at list.c:26 --json")).expect("JSON");
+        serde_json::from_str(&sandbox.quietly("relapse slice run --at list.c:26 --json")).expect("JSON");
     assert_eq!(slice["question"], "list.c:27");
 }

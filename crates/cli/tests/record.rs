@@ -1,8 +1,8 @@
 //! `relapse record`.
 
-mod desk;
+mod sandbox;
 
-use desk::Desk;
+use sandbox::Sandbox;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
@@ -22,12 +22,12 @@ int main(int argc, char **argv) {
 
 #[test]
 fn a_session() {
-    let mut desk = Desk::with_program("sum", SUM);
-    desk.run("./sum 1 2 3");
-    desk.run("relapse record ./sum 1 2 3");
-    desk.run("relapse record --quiet ./sum 4 5 6");
-    desk.run("relapse replay relapse-recording.2");
-    assert_session!(desk, @r#"
+    let mut sandbox = Sandbox::with_program("sum", SUM);
+    sandbox.run("./sum 1 2 3");
+    sandbox.run("relapse record ./sum 1 2 3");
+    sandbox.run("relapse record --quiet ./sum 4 5 6");
+    sandbox.run("relapse replay relapse-recording.2");
+    assert_session!(sandbox, @r#"
     $ ./sum 1 2 3
     6
     $ relapse record ./sum 1 2 3
@@ -45,7 +45,7 @@ fn a_session() {
 
 #[test]
 fn standard_streams_are_the_commands() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "echo",
         r#"
         #include <stdio.h>
@@ -55,17 +55,17 @@ fn standard_streams_are_the_commands() {
             return 0;
         }"#,
     );
-    let output = desk.record("./echo", "hello\n");
+    let output = sandbox.record("./echo", "hello\n");
     assert_eq!(output.stdout, b"hello\n");
     assert_eq!(output.stderr, b"hello\n");
 }
 
 #[test]
 fn signals_become_exit_codes() {
-    let mut desk = Desk::with_program("crash", "int main(void) { volatile int *p = 0; return *p; }");
-    desk.run("relapse record -q -o run ./crash");
-    desk.run("relapse replay run");
-    assert_session!(desk, @r#"
+    let mut sandbox = Sandbox::with_program("crash", "int main(void) { volatile int *p = 0; return *p; }");
+    sandbox.run("relapse record -q -o run ./crash");
+    sandbox.run("relapse replay run");
+    assert_session!(sandbox, @r#"
     $ relapse record -q -o run ./crash
     [exit 139]
     $ relapse replay run
@@ -77,13 +77,13 @@ fn signals_become_exit_codes() {
 
 #[test]
 fn directories_are_not_overwritten_unasked() {
-    let mut desk = Desk::with_program("sum", SUM);
-    desk.run("relapse record -q -o run ./sum 1");
-    desk.run("relapse record -q -o run ./sum 1");
-    desk.run("relapse record -q -o run --force ./sum 1");
-    desk.file("run/notes.txt", "mine");
-    desk.run("relapse record -q -o run --force ./sum 1");
-    assert_session!(desk, @r#"
+    let mut sandbox = Sandbox::with_program("sum", SUM);
+    sandbox.run("relapse record -q -o run ./sum 1");
+    sandbox.run("relapse record -q -o run ./sum 1");
+    sandbox.run("relapse record -q -o run --force ./sum 1");
+    sandbox.file("run/notes.txt", "mine");
+    sandbox.run("relapse record -q -o run --force ./sum 1");
+    assert_session!(sandbox, @r#"
     $ relapse record -q -o run ./sum 1
     1
     $ relapse record -q -o run ./sum 1
@@ -101,15 +101,15 @@ fn directories_are_not_overwritten_unasked() {
 
 #[test]
 fn commands_that_cannot_be_recorded() {
-    let mut desk = Desk::with_program("sum", SUM);
-    desk.run("relapse record true");
-    desk.run("relapse record false");
-    desk.run("relapse record ./missing");
-    desk.file("a-tool-of-mine", "");
-    desk.run("relapse record a-tool-of-mine");
-    desk.run("relapse record -o /proc/none ./sum 1");
-    assert!(!desk.path().join("relapse-recording").exists());
-    assert_session!(desk, @r#"
+    let mut sandbox = Sandbox::with_program("sum", SUM);
+    sandbox.run("relapse record true");
+    sandbox.run("relapse record false");
+    sandbox.run("relapse record ./missing");
+    sandbox.file("a-tool-of-mine", "");
+    sandbox.run("relapse record a-tool-of-mine");
+    sandbox.run("relapse record -o /proc/none ./sum 1");
+    assert!(!sandbox.path().join("relapse-recording").exists());
+    assert_session!(sandbox, @r#"
     $ relapse record true
     [stderr] relapse: nothing was recorded: no process of true was built with recording
     [stderr]  Build the program with `relapse cc` (CC=relapse-cc in most builds), then record again.
@@ -135,8 +135,8 @@ fn commands_that_cannot_be_recorded() {
 
 #[test]
 fn every_instrumented_process_is_recorded() {
-    let desk = Desk::with_program("sum", SUM);
-    let output = desk.execute("relapse record -o run sh -c ./sum·1;./sum·2;true", "");
+    let sandbox = Sandbox::with_program("sum", SUM);
+    let output = sandbox.execute("relapse record -o run sh -c ./sum·1;./sum·2;true", "");
     assert!(output.status.success());
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.starts_with("relapse: recorded 2 processes, "), "{text}");
@@ -144,7 +144,7 @@ fn every_instrumented_process_is_recorded() {
 
 #[test]
 fn a_terminated_program_is_packed_all_the_same() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "wait",
         r#"
         #include <stdio.h>
@@ -153,7 +153,7 @@ fn a_terminated_program_is_packed_all_the_same() {
     );
     let mut child = Command::new(env!("CARGO_BIN_EXE_relapse"))
         .args(["record", "-o", "run", "./wait"])
-        .current_dir(desk.path())
+        .current_dir(sandbox.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -165,13 +165,13 @@ fn a_terminated_program_is_packed_all_the_same() {
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
-    desk.quietly("relapse replay run");
+    sandbox.quietly("relapse replay run");
 }
 
 /// A limit on the size of files is the full disk that needs no privileges.
 #[test]
 fn a_program_that_outgrows_the_disk_goes_on() {
-    let desk = Desk::with_program(
+    let sandbox = Sandbox::with_program(
         "many",
         r#"
         #include <stdio.h>
@@ -183,13 +183,13 @@ fn a_program_that_outgrows_the_disk_goes_on() {
             return 0;
         }"#,
     );
-    let plain = desk.execute("./many", "");
-    let output = desk.execute("relapse record -o run sh -c ulimit·-f·4096;exec·./many", "");
+    let plain = sandbox.execute("./many", "");
+    let output = sandbox.execute("relapse record -o run sh -c ulimit·-f·4096;exec·./many", "");
     assert_eq!(output.stdout, plain.stdout);
     assert_eq!(output.status.code(), Some(4));
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("incomplete"), "{text}");
-    let replayed = desk.execute("relapse replay run", "");
+    let replayed = sandbox.execute("relapse replay run", "");
     let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
     assert_eq!(replayed.status.code(), Some(4), "{text}");
     assert!(text.contains("exact"), "what was written replays: {text}");
@@ -198,11 +198,11 @@ fn a_program_that_outgrows_the_disk_goes_on() {
 /// Inline functions of C99 have code in one unit, which the optimiser may use in all.
 #[test]
 fn inline_functions_with_code_elsewhere() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     let header = "extern int calls;\n\
                   inline int twice(int x) { calls++; return x * 2; }\n";
-    desk.file("h.h", header);
-    desk.file("b.c", "#include \"h.h\"\nextern inline int twice(int);\nint calls;\n");
+    sandbox.file("h.h", header);
+    sandbox.file("b.c", "#include \"h.h\"\nextern inline int twice(int);\nint calls;\n");
     let main = "#include \"h.h\"\n#include <stdio.h>\n\
                 int main(int argc, char **argv) {\n\
                 \x20   int sum = 0;\n\
@@ -210,14 +210,14 @@ fn inline_functions_with_code_elsewhere() {
                 \x20       sum += twice(i);\n\
                 \x20   printf(\"%d %d\\n\", sum, calls);\n\
                 }\n";
-    desk.file("m.c", main);
-    exact_at_all_levels(&mut desk, "relapse cc -g -o s b.c m.c", "./s", "30 6\n");
+    sandbox.file("m.c", main);
+    exact_at_all_levels(&mut sandbox, "relapse cc -g -o s b.c m.c", "./s", "30 6\n");
 }
 
 /// The strings of C++ are made of functions whose code is in no library.
 #[test]
 fn strings_of_cpp() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     let source = "#include <map>\n#include <string>\n#include <cstdio>\n\
                   int main(int argc, char **argv) {\n\
                   \x20   std::map<std::string, int> seen;\n\
@@ -226,26 +226,26 @@ fn strings_of_cpp() {
                   \x20   for (auto &entry : seen)\n\
                   \x20       std::printf(\"%s %d\\n\", entry.first.c_str(), entry.second);\n\
                   }\n";
-    desk.file("s.cc", source);
-    exact_at_all_levels(&mut desk, "relapse c++ -g -o s s.cc", "./s pear fig pear", "fig! 2\npear! 4\n");
+    sandbox.file("s.cc", source);
+    exact_at_all_levels(&mut sandbox, "relapse c++ -g -o s s.cc", "./s pear fig pear", "fig! 2\npear! 4\n");
 }
 
 /// Builds, records and replays a program at three levels of optimisation.
-fn exact_at_all_levels(desk: &mut Desk, build: &str, run: &str, prints: &str) {
+fn exact_at_all_levels(sandbox: &mut Sandbox, build: &str, run: &str, prints: &str) {
     for level in ["-O0", "-O1", "-O2"] {
-        desk.quietly(&format!("{build} {level}"));
-        let output = desk.record(run, "");
+        sandbox.quietly(&format!("{build} {level}"));
+        let output = sandbox.record(run, "");
         assert_eq!(String::from_utf8_lossy(&output.stdout), prints, "{level}");
-        let replayed = desk.quietly("relapse replay run");
+        let replayed = sandbox.quietly("relapse replay run");
         assert!(replayed.contains("exact: 1 process"), "{level}: {replayed}");
-        std::fs::remove_dir_all(desk.path().join("run")).expect("the recording is removed");
+        std::fs::remove_dir_all(sandbox.path().join("run")).expect("the recording is removed");
     }
 }
 
 /// What is recorded most: a program that hangs, in a loop without calls, and is ended from outside.
 #[test]
 fn a_loop_that_was_killed_is_in_the_recording() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "hang",
         r#"
         #include <sys/time.h>
@@ -257,8 +257,9 @@ fn a_loop_that_was_killed_is_in_the_recording() {
             return 0;
         }"#,
     );
-    assert_eq!(desk.record("./hang", "").status.code(), Some(128 + 14));
-    let answer: serde_json::Value = serde_json::from_str(&desk.quietly("relapse replay run --json")).unwrap();
+    assert_eq!(sandbox.record("./hang", "").status.code(), Some(128 + 14));
+    let answer: serde_json::Value =
+        serde_json::from_str(&sandbox.quietly("relapse replay run --json")).unwrap();
     assert_eq!(answer["processes"][0]["streams"][0]["end"]["how"], "cut");
     let instructions = answer["instructions"].as_u64().unwrap();
     assert!(instructions > 100_000, "{instructions}");
@@ -267,10 +268,10 @@ fn a_loop_that_was_killed_is_in_the_recording() {
 /// Not even the list of modules fits.
 #[test]
 fn a_program_that_may_write_next_to_nothing_goes_on() {
-    let desk = Desk::with_program("sum", SUM);
+    let sandbox = Sandbox::with_program("sum", SUM);
     let output = Command::new("sh")
         .args(["-c", "ulimit -f 4; exec \"$0\" record -o run ./sum 1 2", env!("CARGO_BIN_EXE_relapse")])
-        .current_dir(desk.path())
+        .current_dir(sandbox.path())
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "3\n");
@@ -283,7 +284,7 @@ fn processes_of_another_user_are_recorded_where_they_may_write() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "serve",
         r#"
         #include <fcntl.h>
@@ -303,43 +304,43 @@ fn processes_of_another_user_are_recorded_where_they_may_write() {
             return 0;
         }"#,
     );
-    std::fs::set_permissions(desk.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(sandbox.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     for directory in ["started", "changed"] {
-        std::fs::create_dir(desk.path().join(directory)).unwrap();
-        std::os::unix::fs::chown(desk.path().join(directory), Some(65534), None).unwrap();
+        std::fs::create_dir(sandbox.path().join(directory)).unwrap();
+        std::os::unix::fs::chown(sandbox.path().join(directory), Some(65534), None).unwrap();
     }
     for (directory, start) in [("changed", ""), ("started", "setpriv --reuid=65534 --clear-groups ")] {
-        desk.quietly(&format!("relapse record -o {directory} {start}./serve"));
-        let answer = desk.quietly(&format!("relapse replay {directory} --json"));
+        sandbox.quietly(&format!("relapse record -o {directory} {start}./serve"));
+        let answer = sandbox.quietly(&format!("relapse replay {directory} --json"));
         let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(answer["exact"], true, "{answer}");
         assert_eq!(answer["processes"].as_array().unwrap().len(), 2, "{answer}");
     }
     for start in ["", "setpriv --reuid=65534 --clear-groups "] {
-        let output = desk.execute(&format!("relapse record --force -o closed {start}./serve"), "");
+        let output = sandbox.execute(&format!("relapse record --force -o closed {start}./serve"), "");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("it runs as another user and may not write here"), "{start}: {said}");
         assert_eq!(output.status.code(), Some(4), "{start}");
     }
     // Where it cannot even say so, the one that started it does.
-    std::fs::create_dir(desk.path().join("hidden")).unwrap();
-    std::fs::set_permissions(desk.path().join("hidden"), std::fs::Permissions::from_mode(0o700)).unwrap();
-    let output = desk.execute("relapse record -o hidden/run ./serve", "");
+    std::fs::create_dir(sandbox.path().join("hidden")).unwrap();
+    std::fs::set_permissions(sandbox.path().join("hidden"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let output = sandbox.execute("relapse record -o hidden/run ./serve", "");
     assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// What cannot be recorded says so where it matters: when it is to be recorded.
 #[test]
 fn other_instrumentation_is_named() {
-    let mut desk = Desk::new();
-    desk.file("sum.c", SUM);
+    let mut sandbox = Sandbox::new();
+    sandbox.file("sum.c", SUM);
     // All in one step, and in two.
-    desk.execute("relapse cc -fsanitize=address -o sum sum.c", "");
-    desk.execute("relapse cc -fsanitize=thread -c -o two.o sum.c", "");
-    desk.execute("relapse cc -fsanitize=thread -o two two.o", "");
+    sandbox.execute("relapse cc -fsanitize=address -o sum sum.c", "");
+    sandbox.execute("relapse cc -fsanitize=thread -c -o two.o sum.c", "");
+    sandbox.execute("relapse cc -fsanitize=thread -o two two.o", "");
     for (program, option) in [("sum", "-fsanitize=address"), ("two", "-fsanitize=thread")] {
         for command in [format!("./{program} 1 2"), format!("sh -c ./{program}\u{b7}1\u{b7}2")] {
-            let output = desk.execute(&format!("relapse record --force -o run -- {command}"), "");
+            let output = sandbox.execute(&format!("relapse record --force -o run -- {command}"), "");
             let text = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(4), "{text}");
             let sentence = format!("./{program} cannot be recorded because of {option}");
@@ -347,16 +348,16 @@ fn other_instrumentation_is_named() {
         }
     }
     // Measuring is left out, recording is not.
-    let built = desk.execute("relapse cc --coverage -pg -fprofile-arcs -o sum sum.c", "");
+    let built = sandbox.execute("relapse cc --coverage -pg -fprofile-arcs -o sum sum.c", "");
     let text = String::from_utf8_lossy(&built.stderr);
     assert!(text.contains("left out: --coverage -pg -fprofile-arcs"), "{text}");
-    assert_eq!(desk.record("./sum 1 2", "").stdout, b"3\n");
-    desk.quietly("relapse replay run");
+    assert_eq!(sandbox.record("./sum 1 2", "").stdout, b"3\n");
+    sandbox.quietly("relapse replay run");
 }
 
 #[test]
 fn switching_stacks_is_refused_with_the_reason() {
-    let desk = Desk::with_program(
+    let sandbox = Sandbox::with_program(
         "coroutine",
         r#"
         #include <stdio.h>
@@ -375,26 +376,26 @@ fn switching_stacks_is_refused_with_the_reason() {
             return 0;
         }"#,
     );
-    let output = desk.execute("relapse record -o run ./coroutine", "");
+    let output = sandbox.execute("relapse record -o run ./coroutine", "");
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "5\n");
     assert_eq!(output.status.code(), Some(4), "{text}");
     assert!(text.contains("it goes on on another stack (swapcontext)"), "{text}");
     // What came before is exact.
-    assert_eq!(desk.execute("relapse replay run", "").status.code(), Some(4));
+    assert_eq!(sandbox.execute("relapse replay run", "").status.code(), Some(4));
 }
 
 /// Coroutines of a library's own, in assembly.
 #[test]
 fn switching_stacks_by_hand_is_refused_with_the_reason() {
-    let mut desk = Desk::new();
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file(
         "switch.s",
         ".globl switch_to\nswitch_to:\n push %rbp\n push %rbx\n push %r12\n push %r13\n push %r14\n push %r15\n \
          mov %rsp, (%rdi)\n mov %rsi, %rsp\n pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbx\n pop %rbp\n ret\n\
          .section .note.GNU-stack,\"\",@progbits\n",
     );
-    desk.file(
+    sandbox.file(
         "main.c",
         r#"
         #include <stdio.h>
@@ -413,28 +414,28 @@ fn switching_stacks_by_hand_is_refused_with_the_reason() {
             return 0;
         }"#,
     );
-    desk.quietly("relapse cc -g -O1 -o main main.c switch.s");
-    let output = desk.execute("relapse record -o run ./main", "");
+    sandbox.quietly("relapse cc -g -O1 -o main main.c switch.s");
+    let output = sandbox.execute("relapse record -o run ./main", "");
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "5\n", "{text}");
     assert_eq!(output.status.code(), Some(4), "{text}");
     assert!(text.contains("it goes on on another stack"), "{text}");
-    assert_eq!(desk.execute("relapse replay run", "").status.code(), Some(4));
+    assert_eq!(sandbox.execute("relapse replay run", "").status.code(), Some(4));
 }
 
 #[test]
 fn the_share_of_unknown_code_is_told() {
-    let mut desk = Desk::new();
-    desk.file("plain.c", "int unknown(int x) { return x + 1; }\n");
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file("plain.c", "int unknown(int x) { return x + 1; }\n");
+    sandbox.file(
         "main.c",
         "#include <stdlib.h>\nint unknown(int);\nint main(void) { int n = abs(-3); return unknown(n) + unknown(n) - 8; }\n",
     );
-    desk.quietly("clang-22 -c -o plain.o plain.c");
-    desk.quietly("relapse cc -g -O1 -fno-builtin -o main main.c plain.o");
-    desk.run("relapse record -o run ./main");
-    desk.run("relapse record --strict --force -o run ./main");
-    assert_session!(desk, @r#"
+    sandbox.quietly("clang-22 -c -o plain.o plain.c");
+    sandbox.quietly("relapse cc -g -O1 -fno-builtin -o main main.c plain.o");
+    sandbox.run("relapse record -o run ./main");
+    sandbox.run("relapse record --strict --force -o run ./main");
+    assert_session!(sandbox, @r#"
     $ relapse record -o run ./main
     [stderr] relapse: recorded 1 process, [N] instructions, [SIZE], in run
     [stderr] relapse: 66.7% of the calls out of recorded code (2 of 3) went to functions of which nothing is known
@@ -447,7 +448,7 @@ fn the_share_of_unknown_code_is_told() {
 
 #[test]
 fn a_process_that_went_on_as_another_program_is_complete() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "start",
         r#"
         #include <stdio.h>
@@ -463,9 +464,9 @@ fn a_process_that_went_on_as_another_program_is_complete() {
             return 0;
         }"#,
     );
-    desk.run("relapse record -o exec ./start");
-    desk.run("relapse record -o fork ./start stay");
-    let text = desk.transcript();
+    sandbox.run("relapse record -o exec ./start");
+    sandbox.run("relapse record -o fork ./start stay");
+    let text = sandbox.transcript();
     assert!(text.contains("relapse: recorded 2 processes"), "{text}");
     assert!(text.contains("still runs and goes on recording"), "{text}");
     assert_eq!(text.matches("[exit 4]").count(), 1, "{text}");
@@ -473,10 +474,10 @@ fn a_process_that_went_on_as_another_program_is_complete() {
 
 #[test]
 fn a_limited_address_space_is_named() {
-    let mut desk = Desk::with_program("sum", SUM);
-    desk.file("limited.sh", "ulimit -v 300000\n./sum 1 2 3\n");
-    desk.run("relapse record -o run sh limited.sh");
-    let text = desk.transcript();
+    let mut sandbox = Sandbox::with_program("sum", SUM);
+    sandbox.file("limited.sh", "ulimit -v 300000\n./sum 1 2 3\n");
+    sandbox.run("relapse record -o run sh limited.sh");
+    let text = sandbox.transcript();
     assert!(text.contains("\n6\n"), "{text}");
     assert!(text.contains("no room for recording in its address space (ulimit -v)"), "{text}");
 }

@@ -65,10 +65,10 @@ struct Seen {
 }
 
 fn right_by_construction(case: &Case) -> Result<(), String> {
-    let desk = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let folder = |name: &str| desk.path().join(name);
-    case.lay_out(desk.path())?;
-    let hunks = cases::difference(desk.path())?;
+    let sandbox = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let folder = |name: &str| sandbox.path().join(name);
+    case.lay_out(sandbox.path())?;
+    let hunks = cases::difference(sandbox.path())?;
     // The test of bad may be younger than good.
     let (good_tree, bad_tree) = (folder("good"), folder("bad"));
     if !case.says.test_files.is_empty() {
@@ -143,16 +143,16 @@ fn needs_both(case: &Case) -> bool {
 
 /// The test of good says what is to be printed, if bad ends as well as good.
 fn located_alone(case: &Case) -> Result<(), String> {
-    let desk = tempfile::tempdir().map_err(|e| e.to_string())?;
-    case.lay_out(desk.path())?;
+    let sandbox = tempfile::tempdir().map_err(|e| e.to_string())?;
+    case.lay_out(sandbox.path())?;
     let built = |name: &str| {
-        let tree = desk.path().join(format!("built-{name}"));
-        cases::copy(&desk.path().join(name), &tree).map_err(|e| e.to_string())?;
+        let tree = sandbox.path().join(format!("built-{name}"));
+        cases::copy(&sandbox.path().join(name), &tree).map_err(|e| e.to_string())?;
         run(case, &tree)?.ok_or_else(|| format!("{name} does not build"))
     };
     let (good, bad) = (built("good")?, built("bad")?);
     let ends_alike = good.code == Some(0) && bad.code == Some(0);
-    located::located(case, ends_alike.then_some(&good.stdout), desk.path())
+    located::located(case, ends_alike.then_some(&good.stdout), sandbox.path())
 }
 
 /// Gives good the test's files of bad.
@@ -201,15 +201,15 @@ fn run(case: &Case, tree: &Path) -> Result<Option<Seen>, String> {
 
 /// Runs `relapse explain`: its answer, what it said, and the difference.
 fn explain(case: &Case, method: &str) -> Result<(Value, String, Vec<Hunk>), String> {
-    let desk = tempfile::tempdir().map_err(|e| e.to_string())?;
-    case.lay_out(desk.path())?;
-    let answer = desk.path().join("answer.json");
+    let sandbox = tempfile::tempdir().map_err(|e| e.to_string())?;
+    case.lay_out(sandbox.path())?;
+    let answer = sandbox.path().join("answer.json");
     // An explanation that does not end is a failed test, not a stuck one.
     let mut command = Command::new("timeout");
     command.args(["--kill-after=20", "600", env!("CARGO_BIN_EXE_relapse")]);
     command
         .args(["--color", "never", "explain", "--method", method, "--keep", "--work"])
-        .arg(desk.path().join("work"));
+        .arg(sandbox.path().join("work"));
     let as_history = case.says.history && method == "auto";
     command.args(if as_history {
         ["--good", "first", "--bad", "HEAD"]
@@ -235,13 +235,13 @@ fn explain(case: &Case, method: &str) -> Result<(Value, String, Vec<Hunk>), Stri
     if let Some(seconds) = case.says.timeout {
         command.args(["--timeout", &seconds.to_string()]);
     }
-    let here = if as_history { desk.path().join("repository") } else { desk.path().to_owned() };
+    let here = if as_history { sandbox.path().join("repository") } else { sandbox.path().to_owned() };
     command.current_dir(here).env_remove("RELAPSE_RECORD_DIR").stdin(Stdio::null());
     let output = command.output().map_err(|e| format!("relapse: {e}"))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let json = std::fs::read(&answer).map_err(|e| format!("no answer ({e}):\n{}", show(&output)))?;
     let json = serde_json::from_slice(&json).map_err(|e| format!("{e}:\n{}", show(&output)))?;
-    let hunks = cases::difference(desk.path())?;
+    let hunks = cases::difference(sandbox.path())?;
     audit::audit(&json).map_err(|why| format!("{why}\n{said}"))?;
     Ok((json, said, hunks))
 }
@@ -432,12 +432,12 @@ fn leads(cause: &Value, chain: &[String]) -> bool {
 /// Records both versions with the failing test, and with a passing one if there is one.
 fn compared(case: &Case) -> Result<(), String> {
     let says = case.says.runs.as_ref().ok_or("nothing is said of runs")?;
-    let desk = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let sandbox = tempfile::tempdir().map_err(|e| e.to_string())?;
     let relapse = env!("CARGO_BIN_EXE_relapse");
     for version in ["good", "bad"] {
-        let tree = desk.path().join(version);
+        let tree = sandbox.path().join(version);
         if !tree.exists() {
-            case.lay_out(desk.path())?;
+            case.lay_out(sandbox.path())?;
         }
         let shell = |line: &str| {
             let mut command = Command::new("sh");
@@ -458,7 +458,7 @@ fn compared(case: &Case) -> Result<(), String> {
     }
     let ask = |words: &[&str]| -> Result<Value, String> {
         let mut command = Command::new(relapse);
-        command.args(words).arg("--json").current_dir(desk.path()).stdin(Stdio::null());
+        command.args(words).arg("--json").current_dir(sandbox.path()).stdin(Stdio::null());
         let output = command.output().map_err(|e| e.to_string())?;
         serde_json::from_slice(&output.stdout).map_err(|e| format!("{words:?}: {e}: {}", show(&output)))
     };

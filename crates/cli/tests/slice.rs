@@ -1,8 +1,8 @@
 //! `relapse slice`.
 
-mod desk;
+mod sandbox;
 
-use desk::{Desk, marked_lines};
+use sandbox::{Sandbox, marked_lines};
 
 const PROGRAM: &str = r#"#include <stdio.h>
 
@@ -30,17 +30,17 @@ int main(int argc, char **argv) {
 }
 "#;
 
-fn recorded() -> Desk {
-    let mut desk = Desk::with_program("find", PROGRAM);
-    desk.record("./find", "");
-    desk
+fn recorded() -> Sandbox {
+    let mut sandbox = Sandbox::with_program("find", PROGRAM);
+    sandbox.record("./find", "");
+    sandbox
 }
 
 #[test]
 fn a_crash_is_followed_back_to_where_the_pointer_came_from() {
-    let mut desk = recorded();
-    desk.run("relapse slice run --failure");
-    assert_session!(desk, @r#"
+    let mut sandbox = recorded();
+    sandbox.run("relapse slice run --failure");
+    assert_session!(sandbox, @r#"
     $ relapse slice run --failure
     the failure came from 8 lines in 1 file (34 of [N] instructions).
 
@@ -60,8 +60,8 @@ fn a_crash_is_followed_back_to_where_the_pointer_came_from() {
 
 #[test]
 fn a_byte_of_output_is_followed_back() {
-    let mut desk = recorded();
-    let text = desk.quietly("relapse slice run --output stdout@0");
+    let mut sandbox = recorded();
+    let text = sandbox.quietly("relapse slice run --output stdout@0");
     let marked: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix('>')).map(str::trim).collect();
     let numbers: Vec<&str> = marked.iter().filter_map(|l| l.split_whitespace().next()).collect();
     assert_eq!(numbers, ["12", "13", "14", "18", "19", "20"], "{text}");
@@ -93,9 +93,9 @@ int main(int argc, char **argv) {
 
 #[test]
 fn what_was_sorted_comes_from_before_the_sorting() {
-    let mut desk = Desk::with_program("sorted", SORTED);
-    desk.record("./sorted", "");
-    let text = desk.quietly("relapse slice run --output stdout@0");
+    let mut sandbox = Sandbox::with_program("sorted", SORTED);
+    sandbox.record("./sorted", "");
+    let text = sandbox.quietly("relapse slice run --output stdout@0");
     for line in ["pairs[0].value = argc + 4;", "pairs[1].key = argc;", "->key - (", "qsort("] {
         let marked = text.lines().any(|l| l.starts_with('>') && l.contains(line));
         assert!(marked, "{line} in {text}");
@@ -104,8 +104,8 @@ fn what_was_sorted_comes_from_before_the_sorting() {
 
 #[test]
 fn a_chain_has_values_and_no_copies() {
-    let mut desk = recorded();
-    let text = desk.quietly("relapse slice run --at find.c:21:wanted --chain");
+    let mut sandbox = recorded();
+    let text = sandbox.quietly("relapse slice run --at find.c:21:wanted --chain");
     assert!(text.contains("find.c:19  int wanted = argc + 1;"), "{text}");
     assert!(text.contains("wanted = 2"), "{text}");
     assert!(!text.contains("find.c:12"), "{text}");
@@ -123,11 +123,11 @@ int main(void) {
     return 0;
 }
 "#;
-    let mut desk = Desk::with_program("unsigned", source);
-    desk.record("./unsigned", "");
-    let text = desk.quietly("relapse slice run --output stdout@0 --chain");
+    let mut sandbox = Sandbox::with_program("unsigned", source);
+    sandbox.record("./unsigned", "");
+    let text = sandbox.quietly("relapse slice run --output stdout@0 --chain");
     assert!(text.contains("state = 4200000000") && !text.contains('-'), "{text}");
-    let text = desk.quietly("relapse slice run --output stdout@12 --chain");
+    let text = sandbox.quietly("relapse slice run --output stdout@12 --chain");
     assert!(text.contains("small = 201") && !text.contains('-'), "{text}");
 }
 
@@ -147,15 +147,15 @@ int main(int argc, char **argv) {
     return 0;
 }
 "#;
-    let mut desk = Desk::with_program("through", source);
-    desk.record("./through", "");
-    let text = desk.quietly("relapse slice run --output stdout@0 --chain");
+    let mut sandbox = Sandbox::with_program("through", source);
+    sandbox.record("./through", "");
+    let text = sandbox.quietly("relapse slice run --output stdout@0 --chain");
     for line in ["strtol(text", "snprintf(text", "make(argc + 4);"] {
         assert!(text.contains(line), "{line} in {text}");
     }
     // The first instruction of the run has its place and its values as well.
     assert!(text.contains("with argc = 1; gave 5"), "{text}");
-    let text = desk.quietly("relapse slice run --output stdout@3 --chain");
+    let text = sandbox.quietly("relapse slice run --output stdout@3 --chain");
     assert!(text.contains("srand(argc + 7);"), "{text}");
     assert!(!text.contains("strtol"), "{text}");
 }
@@ -179,12 +179,12 @@ int main(int argc, char **) {
     return 0;
 }
 "#;
-    let mut desk = Desk::new();
-    desk.file("v.cpp", source);
-    desk.quietly("relapse c++ -g -O0 -o v v.cpp");
-    desk.record("./v", "");
+    let mut sandbox = Sandbox::new();
+    sandbox.file("v.cpp", source);
+    sandbox.quietly("relapse c++ -g -O0 -o v v.cpp");
+    sandbox.record("./v", "");
     for option in ["--chain", "--why"] {
-        let text = desk.quietly(&format!("relapse slice run --output stdout@0 {option}"));
+        let text = sandbox.quietly(&format!("relapse slice run --output stdout@0 {option}"));
         assert!(!text.contains("/usr/"), "{text}");
         for line in ["numbers.push_back(argc + 3);", "total += number;"] {
             assert!(option == "--why" || text.contains(line), "{line} in {text}");
@@ -194,8 +194,8 @@ int main(int argc, char **) {
 
 #[test]
 fn json_says_the_same() {
-    let mut desk = recorded();
-    let text = desk.quietly("relapse slice run --at find.c:21:wanted --chain --json");
+    let mut sandbox = recorded();
+    let text = sandbox.quietly("relapse slice run --at find.c:21:wanted --chain --json");
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(json["schema"], "relapse.slice/1");
     let lines: Vec<u64> =
@@ -209,7 +209,7 @@ fn json_says_the_same() {
 /// Every form of a slice has a document, and each says of itself what it is.
 #[test]
 fn every_form_has_a_document() {
-    let mut desk = recorded();
+    let mut sandbox = recorded();
     let forms = [
         ("--failure", "dynamic"),
         ("--output stdout@0", "dynamic"),
@@ -221,7 +221,7 @@ fn every_form_has_a_document() {
         ("--failure --relevant --pointers unified", "relevant"),
     ];
     for (options, kind) in forms {
-        let text = desk.quietly(&format!("relapse slice run {options} --json"));
+        let text = sandbox.quietly(&format!("relapse slice run {options} --json"));
         let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(json["schema"], "relapse.slice/1", "{options}");
         assert_eq!(json["kind"], kind, "{options}");
@@ -230,7 +230,7 @@ fn every_form_has_a_document() {
         assert_eq!(json["chain"].is_array(), options.contains("--chain"), "{options}");
         assert_eq!(json["causes"].is_array(), options.contains("--why"), "{options}");
     }
-    let text = desk.quietly("relapse slice run --failure --phases --relevant --json");
+    let text = sandbox.quietly("relapse slice run --failure --phases --relevant --json");
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(json["schema"], "relapse.phases/1");
     assert!(json["levels"][0]["phases"].as_array().is_some_and(|p| !p.is_empty()), "{json:#}");
@@ -239,8 +239,8 @@ fn every_form_has_a_document() {
 /// Both conditions of `list && list->value != value` are one step, on one line.
 #[test]
 fn why_has_a_line_as_one_step() {
-    let mut desk = recorded();
-    let text = desk.quietly("relapse slice run --failure --why --json");
+    let mut sandbox = recorded();
+    let text = sandbox.quietly("relapse slice run --failure --why --json");
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let causes = json["causes"].as_array().expect("causes");
     let of_loop: Vec<_> = causes.iter().filter(|c| c["line"] == 12 && c["kind"] == "decision").collect();
@@ -255,12 +255,12 @@ fn why_has_a_line_as_one_step() {
 
 #[test]
 fn questions_about_nothing_are_answered_as_such() {
-    let mut desk = recorded();
-    desk.run("relapse slice run --at find.c:3");
-    desk.run("relapse slice run --at find.c:21:nothing");
-    desk.run("relapse slice run --output stdout@100");
-    desk.run("relapse slice run --failure --process 7");
-    assert_session!(desk, @r"
+    let mut sandbox = recorded();
+    sandbox.run("relapse slice run --at find.c:3");
+    sandbox.run("relapse slice run --at find.c:21:nothing");
+    sandbox.run("relapse slice run --output stdout@100");
+    sandbox.run("relapse slice run --failure --process 7");
+    assert_session!(sandbox, @r"
     $ relapse slice run --at find.c:3
     [stderr] relapse: find.c:3 has no code
     [stderr]  Nearest that ran: find.c:11.
@@ -283,18 +283,18 @@ fn questions_about_nothing_are_answered_as_such() {
 /// Two files of one name, and a line that never ran.
 #[test]
 fn what_could_have_been_meant_is_said() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for dir in ["a", "b"] {
-        std::fs::create_dir(desk.path().join(dir)).expect("a directory");
+        std::fs::create_dir(sandbox.path().join(dir)).expect("a directory");
     }
-    desk.file("a/part.c", "int twice(int n) {\n    if (n > 5)\n        n = 5;\n    return n + n;\n}\n");
-    desk.file("b/part.c", "int twice(int n);\nint main(void) {\n    return twice(2) - 4;\n}\n");
-    desk.quietly("relapse cc -g -o two a/part.c b/part.c");
-    desk.record("./two", "");
-    desk.run("relapse slice run --at part.c:3");
-    desk.run("relapse slice run --at a/part.c:3");
-    desk.run("relapse slice run --at other.c:3");
-    assert_session!(desk, @r"
+    sandbox.file("a/part.c", "int twice(int n) {\n    if (n > 5)\n        n = 5;\n    return n + n;\n}\n");
+    sandbox.file("b/part.c", "int twice(int n);\nint main(void) {\n    return twice(2) - 4;\n}\n");
+    sandbox.quietly("relapse cc -g -o two a/part.c b/part.c");
+    sandbox.record("./two", "");
+    sandbox.run("relapse slice run --at part.c:3");
+    sandbox.run("relapse slice run --at a/part.c:3");
+    sandbox.run("relapse slice run --at other.c:3");
+    assert_session!(sandbox, @r"
     $ relapse slice run --at part.c:3
     [stderr] relapse: part.c could be any of 2 files
     [stderr]  Give more of the path:
@@ -323,10 +323,10 @@ int main(int argc, char **argv) {
     return 0;
 }
 ";
-    let mut desk = Desk::with_program("old", source);
-    desk.record("./old", "");
-    desk.run("relapse slice run --at old.c:6 --relevant");
-    assert_session!(desk, @r#"
+    let mut sandbox = Sandbox::with_program("old", source);
+    sandbox.record("./old", "");
+    sandbox.run("relapse slice run --at old.c:6 --relevant");
+    assert_session!(sandbox, @r#"
     $ relapse slice run --at old.c:6 --relevant
     old.c:6 came from 3 lines in 1 file (4 of [N] instructions).
 
@@ -351,12 +351,12 @@ int main(int argc, char **argv) {
     return 0;
 }
 ";
-    let mut desk = Desk::with_program("omitted", source);
-    desk.record("./omitted", "");
+    let mut sandbox = Sandbox::with_program("omitted", source);
+    sandbox.record("./omitted", "");
     for question in ["stdout@0", "stdout:5"] {
-        let dynamic = desk.quietly(&format!("relapse slice run --output {question}"));
+        let dynamic = sandbox.quietly(&format!("relapse slice run --output {question}"));
         assert_eq!(marked_lines(&dynamic), [6], "{dynamic}");
-        let relevant = desk.quietly(&format!("relapse slice run --output {question} --relevant"));
+        let relevant = sandbox.quietly(&format!("relapse slice run --output {question} --relevant"));
         assert!(relevant.contains("came from 3 lines"), "{relevant}");
         let words: Vec<&str> = relevant.split_whitespace().collect();
         let words = words.join(" ");
@@ -369,7 +369,7 @@ int main(int argc, char **argv) {
 /// What is asked about must be there: a failure, and a byte that the program wrote itself.
 #[test]
 fn a_run_that_did_not_fail_says_so() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "fine",
         "#include <stdio.h>
 int main(void) {
@@ -379,9 +379,9 @@ int main(void) {
 }
 ",
     );
-    desk.record("./fine", "");
-    desk.run("relapse slice run --failure");
-    assert_session!(desk, @r#"
+    sandbox.record("./fine", "");
+    sandbox.run("relapse slice run --failure");
+    assert_session!(sandbox, @r#"
     $ relapse slice run --failure
     [stderr] relapse: the process did not fail: it ended with status 0
     [stderr]  Ask about a line (--at) or its output (--output).
@@ -392,7 +392,7 @@ int main(void) {
 /// Whoever began the file of a redirection, the program's first byte is byte 0.
 #[test]
 fn output_is_counted_from_the_first_byte_that_the_program_wrote() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "late",
         "#include <stdio.h>
 int main(int argc, char **argv) {
@@ -405,9 +405,9 @@ int main(int argc, char **argv) {
 ",
     );
     let relapse = env!("CARGO_BIN_EXE_relapse");
-    desk.quietly(&format!("sh -c (echo·before;·{relapse}·record·--quiet·-o·run·--·./late)·>·out"));
+    sandbox.quietly(&format!("sh -c (echo·before;·{relapse}·record·--quiet·-o·run·--·./late)·>·out"));
     for (byte, line) in [(0, 3), (1, 4)] {
-        let text = desk.quietly(&format!("relapse slice run --output stdout@{byte} --json"));
+        let text = sandbox.quietly(&format!("relapse slice run --output stdout@{byte} --json"));
         let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         let lines: Vec<u64> =
             json["lines"].as_array().expect("lines").iter().filter_map(|l| l["line"].as_u64()).collect();
@@ -418,7 +418,7 @@ int main(int argc, char **argv) {
 /// What a handler does depends on what threw and why, not on calls that returned.
 #[test]
 fn a_slice_goes_through_an_exception() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     let source = "#include <cstdio>\n\
                   #include <stdexcept>\n\
                   static int limit = 3, noise = 1;\n\
@@ -448,21 +448,21 @@ fn a_slice_goes_through_an_exception() {
                   \x20   }\n\
                   \x20   std::printf(\"%d\\n\", b);\n\
                   }\n";
-    desk.file("t.cc", source);
+    sandbox.file("t.cc", source);
     for level in ["-O0", "-O2"] {
-        desk.quietly(&format!("relapse c++ -g {level} -o t t.cc"));
-        desk.record("./t", "");
-        let slice = desk.quietly("relapse slice run --output stdout@0");
+        sandbox.quietly(&format!("relapse c++ -g {level} -o t t.cc"));
+        sandbox.record("./t", "");
+        let slice = sandbox.quietly("relapse slice run --output stdout@0");
         let lines = marked_lines(&slice);
         for line in [6, 7, 14, 17, 21, 24, 26, 28] {
             assert!(lines.contains(&line), "line {line} is missing at {level}:\n{slice}");
         }
-        let names = desk.quietly("relapse slice run --output stdout@0 --json");
+        let names = sandbox.quietly("relapse slice run --output stdout@0 --json");
         assert!(names.contains("\"compute\"") && !names.contains("_Z"), "names of the source: {names}");
         for line in [5, 8, 11, 16, 22] {
             assert!(!lines.contains(&line), "line {line} has no part in it at {level}:\n{slice}");
         }
-        std::fs::remove_dir_all(desk.path().join("run")).expect("the recording is removed");
+        std::fs::remove_dir_all(sandbox.path().join("run")).expect("the recording is removed");
     }
 }
 
@@ -485,10 +485,10 @@ fn neighbours_in_a_bit_field_are_told_apart() {
                   \x20   printf(\"%u\\n\", p.a);\n\
                   \x20   printf(\"%u\\n\", (flags & 4) >> 2);\n\
                   }\n";
-    let mut desk = Desk::with_program("bits", source);
-    desk.record("./bits", "");
+    let mut sandbox = Sandbox::with_program("bits", source);
+    sandbox.record("./bits", "");
     let mut check = |offset: u32, with: &[u32], without: &[u32]| {
-        let slice = desk.quietly(&format!("relapse slice run --output stdout@{offset}"));
+        let slice = sandbox.quietly(&format!("relapse slice run --output stdout@{offset}"));
         let lines = marked_lines(&slice);
         assert!(with.iter().all(|line| lines.contains(line)), "a line is missing:\n{slice}");
         assert!(!without.iter().any(|line| lines.contains(line)), "a line has no part in it:\n{slice}");
@@ -531,13 +531,13 @@ fn neighbours_in_a_register_are_told_apart() {
                   \x20   printf(\"%d\\n\", level(f));\n\
                   \x20   printf(\"%d\\n\", (may & 2) != 0);\n\
                   }\n";
-    let mut desk = Desk::new();
-    desk.file("pair.c", source);
+    let mut sandbox = Sandbox::new();
+    sandbox.file("pair.c", source);
     for level in ["-O0", "-O2"] {
-        desk.quietly(&format!("relapse cc -g {level} -o pair pair.c"));
-        desk.record("./pair 5 9", "");
+        sandbox.quietly(&format!("relapse cc -g {level} -o pair pair.c"));
+        sandbox.record("./pair 5 9", "");
         let mut check = |offset: u32, with: &[u32], without: &[u32]| {
-            let slice = desk.quietly(&format!("relapse slice run --output stdout@{offset}"));
+            let slice = sandbox.quietly(&format!("relapse slice run --output stdout@{offset}"));
             let lines = marked_lines(&slice);
             assert!(with.iter().all(|line| lines.contains(line)), "a line is missing at {level}:\n{slice}");
             let has_more = without.iter().any(|line| lines.contains(line));
@@ -546,7 +546,7 @@ fn neighbours_in_a_register_are_told_apart() {
         check(0, &[8, 9, 11, 15, 16, 25], &[7, 14, 18]);
         check(2, &[12, 15, 18, 26], &[14, 19]);
         check(4, &[15, 23, 24, 27], &[14, 21, 22]);
-        std::fs::remove_dir_all(desk.path().join("run")).expect("the recording is removed");
+        std::fs::remove_dir_all(sandbox.path().join("run")).expect("the recording is removed");
     }
 }
 
@@ -562,25 +562,25 @@ fn compared_pointers_are_no_numbers() {
                   \x20   printf(\"%ld\\n\", n);\n\
                   \x20   return 0;\n\
                   }\n";
-    let mut desk = Desk::with_program("number", source);
-    desk.record("./number 12abc", "");
-    let chain = desk.quietly("relapse slice run --output stdout@0 --chain");
+    let mut sandbox = Sandbox::with_program("number", source);
+    sandbox.record("./number 12abc", "");
+    let chain = sandbox.quietly("relapse slice run --output stdout@0 --chain");
     assert!(chain.contains("\"abc\"") && chain.contains("end = 0x"), "{chain}");
 }
 
 /// Lines of a function that stands within another one are marked, as they are counted.
 #[test]
 fn a_lambda_stands_within_its_function() {
-    let mut desk = Desk::new();
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file(
         "lambda.cpp",
         "#include <cstdio>\nint main(int argc, char **argv) {\nint k = argc;\nauto g = [&](int c) {\nk += c;\n};\n\
          g(4);\nstd::printf(\"%d\\n\", k);\n}\n",
     );
-    desk.quietly("relapse c++ -g -O1 -o lambda lambda.cpp");
-    desk.record("./lambda", "");
-    let text = desk.quietly("relapse slice run --output stdout@0");
-    let marked = desk::marked_lines(&text);
+    sandbox.quietly("relapse c++ -g -O1 -o lambda lambda.cpp");
+    sandbox.record("./lambda", "");
+    let text = sandbox.quietly("relapse slice run --output stdout@0");
+    let marked = sandbox::marked_lines(&text);
     assert!([3, 5, 8].iter().all(|line| marked.contains(line)), "{text}");
     assert!(text.contains(&format!("came from {} lines", marked.len())), "{text}");
 }

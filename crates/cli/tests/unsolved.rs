@@ -1,9 +1,9 @@
 //! Questions about input that have no answer: each gets a sentence that says what was tried and what
 //! to do, and an exit code.
 
-mod desk;
+mod sandbox;
 
-use desk::{Desk, feed};
+use sandbox::{Sandbox, feed};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -31,16 +31,16 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// A desk with the program, recorded into `run`.
-fn sums() -> Desk {
-    let mut desk = Desk::with_program("p", &SUM.replace("LEFT", "sum(text)"));
-    desk.record("./p password", "password");
-    desk
+/// A sandbox with the program, recorded into `run`.
+fn sums() -> Sandbox {
+    let mut sandbox = Sandbox::with_program("p", &SUM.replace("LEFT", "sum(text)"));
+    sandbox.record("./p password", "password");
+    sandbox
 }
 
 /// A solver made of a shell script.
-fn script(desk: &Desk, name: &str, body: &str) {
-    let path = desk.file(name, &format!("#!/bin/sh\n{body}\n"));
+fn script(sandbox: &Sandbox, name: &str, body: &str) {
+    let path = sandbox.file(name, &format!("#!/bin/sh\n{body}\n"));
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("a script");
 }
 
@@ -51,8 +51,8 @@ fn said(output: &Output) -> String {
 }
 
 /// What a command says on standard error, with this exit code.
-fn refused(desk: &Desk, line: &str, code: i32) -> String {
-    let output = desk.execute(line, "");
+fn refused(sandbox: &Sandbox, line: &str, code: i32) -> String {
+    let output = sandbox.execute(line, "");
     let text = said(&output);
     assert_eq!(output.status.code(), Some(code), "{line}: {text}");
     text
@@ -60,11 +60,11 @@ fn refused(desk: &Desk, line: &str, code: i32) -> String {
 
 #[test]
 fn a_solver_that_is_too_slow_is_left_alone_and_said_so() {
-    let desk = sums();
-    script(&desk, "slow", "exec sleep 1000");
+    let sandbox = sums();
+    script(&sandbox, "slow", "exec sleep 1000");
     let start = Instant::now();
     let text =
-        refused(&desk, "relapse path run --only stdin --solve --solver ./slow --timeout 1 --budget 2", 1);
+        refused(&sandbox, "relapse path run --only stdin --solve --solver ./slow --timeout 1 --budget 2", 1);
     assert!(text.contains("no other input was found: 8 input bytes could not be decided"), "{text}");
     assert!(text.contains("no answer within 1 s") && text.contains("--timeout"), "{text}");
     assert!(start.elapsed() < Duration::from_secs(60), "it waited for the script");
@@ -72,40 +72,40 @@ fn a_solver_that_is_too_slow_is_left_alone_and_said_so() {
 
 #[test]
 fn a_solver_that_ends_or_talks_nonsense_is_named() {
-    let desk = sums();
-    script(&desk, "dies", "echo out of order >&2; exit 3");
+    let sandbox = sums();
+    script(&sandbox, "dies", "echo out of order >&2; exit 3");
     let ask = "relapse path run --only stdin --solve --budget 1 --solver";
-    let text = refused(&desk, &format!("{ask} ./dies"), 5);
+    let text = refused(&sandbox, &format!("{ask} ./dies"), 5);
     assert!(text.contains("dies, which ended") && text.contains("Try another solver"), "{text}");
-    script(&desk, "babbles", "while read line; do echo good morning; done");
-    let text = refused(&desk, &format!("{ask} ./babbles"), 5);
+    script(&sandbox, "babbles", "while read line; do echo good morning; done");
+    let text = refused(&sandbox, &format!("{ask} ./babbles"), 5);
     assert!(text.contains("babbles") && text.contains("Try another solver"), "{text}");
 }
 
 #[test]
 fn a_solver_that_is_not_there_is_said_so() {
-    let mut desk = sums();
+    let mut sandbox = sums();
     for command in ["path run --solve", "alternate run run --anyway", "slice run --output stdout@0 --why"] {
-        let text = refused(&desk, &format!("relapse {command} --solver ./nowhere"), 2);
+        let text = refused(&sandbox, &format!("relapse {command} --solver ./nowhere"), 2);
         assert!(text.contains("the solver `./nowhere` cannot be started: No such file"), "{text}");
     }
     // Nothing is installed at all: what is easy is answered, what is hard is not.
-    let bare = |desk: &Desk, line: &str| {
+    let bare = |sandbox: &Sandbox, line: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_relapse"));
-        command.args(line.split_whitespace()).current_dir(desk.path()).env("PATH", "/nowhere");
+        command.args(line.split_whitespace()).current_dir(sandbox.path()).env("PATH", "/nowhere");
         feed(command, b"")
     };
-    let output = bare(&desk, "path run --only stdin --solve --budget 1");
+    let output = bare(&sandbox, "path run --only stdin --solve --budget 1");
     let text = said(&output);
     assert_eq!(output.status.code(), Some(5), "{text}");
     assert!(text.contains("no solver was given") && text.contains("Install cvc5"), "{text}");
-    desk.file(
+    sandbox.file(
         "easy.c",
         "#include <stdio.h>\nint main(void) {\n    if (getchar() > 'a')\n        puts(\"late\");\n}\n",
     );
-    desk.quietly("relapse cc -g -o easy easy.c");
-    desk.execute("relapse record --quiet -o easy-run -- ./easy", "b");
-    let output = bare(&desk, "path easy-run --solve --input-dir found");
+    sandbox.quietly("relapse cc -g -o easy easy.c");
+    sandbox.execute("relapse record --quiet -o easy-run -- ./easy", "b");
+    let output = bare(&sandbox, "path easy-run --solve --input-dir found");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("(1 byte changed)") && text.contains("took the same way"), "{text}");
@@ -113,32 +113,32 @@ fn a_solver_that_is_not_there_is_said_so() {
 
 #[test]
 fn conditions_that_are_too_large_are_not_begun() {
-    let desk = sums();
-    let text = refused(&desk, "relapse path run --largest 10", 1);
+    let sandbox = sums();
+    let text = refused(&sandbox, "relapse path run --largest 10", 1);
     assert!(text.contains("parts, more than 10") && text.contains("--only"), "{text}");
-    let text = refused(&desk, "relapse alternate run run --anyway --largest 10", 1);
+    let text = refused(&sandbox, "relapse alternate run run --anyway --largest 10", 1);
     assert!(text.contains("old version") && text.contains("--largest"), "{text}");
 }
 
 /// Two versions that disagree about the sum: nothing is found, and nothing is claimed.
 #[test]
 fn alternate_inputs_without_answers_are_no_equal_conditions() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for (version, left) in [("old", "sum(text)"), ("new", "sum(text) + (text[0] == 'p')")] {
-        desk.file(&format!("{version}.c"), &SUM.replace("LEFT", left));
-        desk.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        sandbox.file(&format!("{version}.c"), &SUM.replace("LEFT", left));
+        sandbox.quietly(&format!("relapse cc -g -o {version} {version}.c"));
         let line = format!("relapse record --quiet -o run-{version} -- ./{version} password");
-        desk.execute(&line, "password");
+        sandbox.execute(&line, "password");
     }
-    script(&desk, "slow", "exec sleep 1000");
+    script(&sandbox, "slow", "exec sleep 1000");
     let ask = "relapse alternate run-old run-new --only stdin --direction a --timeout 1 --budget 8 --solver";
-    let output = desk.execute(&format!("{ask} ./slow"), "");
+    let output = sandbox.execute(&format!("{ask} ./slow"), "");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{text}{}", said(&output));
     assert!(text.contains("not every question has an answer"), "{text}");
     assert!(text.contains("no answer within 1 s"), "{text}");
-    script(&desk, "dies", "exit 3");
-    let output = desk.execute(&format!("{ask} ./dies"), "");
+    script(&sandbox, "dies", "exit 3");
+    let output = sandbox.execute(&format!("{ask} ./dies"), "");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{text}{}", said(&output));
     assert!(text.contains("dies, which ended") && !text.contains("exactly the same take"), "{text}");
@@ -159,15 +159,15 @@ int main(void) {
 
 #[test]
 fn input_that_nobody_can_replace_is_left_as_it_is() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for (version, limit) in [("old", "'4'"), ("new", "'5'")] {
-        desk.file(&format!("{version}.c"), &CHILD.replace("LIMIT", limit));
-        desk.quietly(&format!("relapse cc -g -o {version} {version}.c"));
-        desk.execute(&format!("relapse record --quiet -o run-{version} -- ./{version}"), "");
+        sandbox.file(&format!("{version}.c"), &CHILD.replace("LIMIT", limit));
+        sandbox.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        sandbox.execute(&format!("relapse record --quiet -o run-{version} -- ./{version}"), "");
     }
-    let text = refused(&desk, "relapse alternate run-old run-new", 1);
+    let text = refused(&sandbox, "relapse alternate run-old run-new", 1);
     assert!(text.contains("neither version reads any input that could be changed"), "{text}");
-    let text = desk.quietly("relapse path run-old --solve --input-dir found");
+    let text = sandbox.quietly("relapse path run-old --solve --input-dir found");
     assert!(text.contains("Not tried: it has bytes of pipe"), "{text}");
 }
 
@@ -187,15 +187,15 @@ int main(void) {
 
 #[test]
 fn a_forked_process_cannot_be_run_again_by_itself() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for (version, limit) in [("old", "'4'"), ("new", "'5'")] {
-        desk.file(&format!("{version}.c"), &FORKED.replace("LIMIT", limit));
-        desk.quietly(&format!("relapse cc -g -o {version} {version}.c"));
-        desk.execute(&format!("relapse record --quiet -o run-{version} -- ./{version}"), "5");
+        sandbox.file(&format!("{version}.c"), &FORKED.replace("LIMIT", limit));
+        sandbox.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        sandbox.execute(&format!("relapse record --quiet -o run-{version} -- ./{version}"), "5");
     }
-    let text = refused(&desk, "relapse alternate run-old run-new", 5);
+    let text = refused(&sandbox, "relapse alternate run-old run-new", 5);
     assert!(text.contains("forked by another recorded one"), "{text}");
     assert!(text.contains("Every input is tried before it is reported"), "{text}");
-    let text = desk.quietly("relapse path run-old --solve --input-dir found");
+    let text = sandbox.quietly("relapse path run-old --solve --input-dir found");
     assert!(text.contains("Not tried: the process was forked"), "{text}");
 }

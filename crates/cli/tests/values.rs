@@ -1,8 +1,8 @@
 //! `relapse values`.
 
-mod desk;
+mod sandbox;
 
-use desk::Desk;
+use sandbox::Sandbox;
 
 const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -36,23 +36,23 @@ int main(int argc, char **argv) {
 }
 "#;
 
-fn recorded() -> Desk {
-    let mut desk = Desk::with_program("fold", PROGRAM);
-    let output = desk.record("./fold seven", "");
+fn recorded() -> Sandbox {
+    let mut sandbox = Sandbox::with_program("fold", PROGRAM);
+    let output = sandbox.record("./fold seven", "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "12 1 seven 6\n");
-    desk
+    sandbox
 }
 
 #[test]
 fn one_variable() {
-    let mut desk = recorded();
-    desk.run("relapse values run fold.c:11 total");
-    desk.run("relapse values run fold.c:11 i");
-    desk.run("relapse values run fold.c:14 calls");
-    desk.run("relapse values run fold.c:29 p");
-    desk.run("relapse values run fold.c:29 half");
-    desk.run("relapse values run fold.c:29 name");
-    assert_session!(desk, @r#"
+    let mut sandbox = recorded();
+    sandbox.run("relapse values run fold.c:11 total");
+    sandbox.run("relapse values run fold.c:11 i");
+    sandbox.run("relapse values run fold.c:14 calls");
+    sandbox.run("relapse values run fold.c:29 p");
+    sandbox.run("relapse values run fold.c:29 half");
+    sandbox.run("relapse values run fold.c:29 name");
+    assert_session!(sandbox, @r#"
     $ relapse values run fold.c:11 total
     instruction  total
       [N]  0 → 1
@@ -82,7 +82,7 @@ fn one_variable() {
 
 #[test]
 fn each_block_has_variables_of_its_own() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "blocks",
         r#"
 #include <string.h>
@@ -104,16 +104,16 @@ int main(int argc, char **argv) {
 }
 "#,
     );
-    desk.record("./blocks", "");
-    desk.run("relapse values run blocks.c:8");
-    desk.run("relapse values run blocks.c:9 n");
-    desk.run("relapse values run blocks.c:11 n");
-    desk.run("relapse values run blocks.c:13 b");
-    desk.run("relapse values run blocks.c:14 b");
-    desk.run("relapse values run blocks.c:15 b");
-    desk.run("relapse values run blocks.c:16 a");
-    desk.run("relapse values run blocks.c:17 t");
-    assert_session!(desk, @r#"
+    sandbox.record("./blocks", "");
+    sandbox.run("relapse values run blocks.c:8");
+    sandbox.run("relapse values run blocks.c:9 n");
+    sandbox.run("relapse values run blocks.c:11 n");
+    sandbox.run("relapse values run blocks.c:13 b");
+    sandbox.run("relapse values run blocks.c:14 b");
+    sandbox.run("relapse values run blocks.c:15 b");
+    sandbox.run("relapse values run blocks.c:16 a");
+    sandbox.run("relapse values run blocks.c:17 t");
+    assert_session!(sandbox, @r#"
     $ relapse values run blocks.c:8
     instruction  argc  argv  n  t  a  b
       [N]  1  [ADDRESS]  0  0  {low = 0, high = 0, rest = 0}  {low = 0, high = 0, rest = 0}
@@ -145,10 +145,10 @@ int main(int argc, char **argv) {
 
 #[test]
 fn recursion_keeps_executions_apart() {
-    let mut desk = recorded();
-    desk.run("relapse values run fold.c:19 n");
-    desk.run("relapse values run fold.c:19 n --limit 2");
-    assert_session!(desk, @r#"
+    let mut sandbox = recorded();
+    sandbox.run("relapse values run fold.c:19 n");
+    sandbox.run("relapse values run fold.c:19 n --limit 2");
+    assert_session!(sandbox, @r#"
     $ relapse values run fold.c:19 n
     instruction  n
       [N]  3
@@ -165,9 +165,9 @@ fn recursion_keeps_executions_apart() {
 
 #[test]
 fn all_variables_as_json() {
-    let mut desk = recorded();
+    let mut sandbox = recorded();
     let answer: serde_json::Value =
-        serde_json::from_str(&desk.quietly("relapse values run fold.c:11 --limit 2 --json")).unwrap();
+        serde_json::from_str(&sandbox.quietly("relapse values run fold.c:11 --limit 2 --json")).unwrap();
     assert_eq!(answer["schema"], "relapse.values/1");
     assert_eq!(answer["variables"], serde_json::json!(["v", "n", "total", "i"]));
     assert_eq!(answer["truncated"], true);
@@ -179,12 +179,12 @@ fn all_variables_as_json() {
 
 #[test]
 fn questions_without_an_answer() {
-    let mut desk = recorded();
-    desk.run("relapse values run fold.c:13");
-    desk.run("relapse values run fold.c:7");
-    desk.run("relapse values run fold.c:11 sum");
-    desk.run("relapse values run other.c:11 sum");
-    assert_session!(desk, @r#"
+    let mut sandbox = recorded();
+    sandbox.run("relapse values run fold.c:13");
+    sandbox.run("relapse values run fold.c:7");
+    sandbox.run("relapse values run fold.c:11 sum");
+    sandbox.run("relapse values run other.c:11 sum");
+    assert_session!(sandbox, @r#"
     $ relapse values run fold.c:13
     [stderr] relapse: fold.c:13 never ran
     [stderr]  The nearest lines that ran are 12 and 14.
@@ -206,18 +206,18 @@ fn questions_without_an_answer() {
 
 #[test]
 fn files_of_the_same_name_are_told_apart() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for part in ["a", "b"] {
-        std::fs::create_dir(desk.path().join(part)).unwrap();
-        desk.file(&format!("{part}/part.c"), &format!("int {part}(int x) {{\n    return x + 1;\n}}\n"));
+        std::fs::create_dir(sandbox.path().join(part)).unwrap();
+        sandbox.file(&format!("{part}/part.c"), &format!("int {part}(int x) {{\n    return x + 1;\n}}\n"));
     }
-    desk.file("main.c", "int a(int), b(int);\nint main(void) { return a(1) + b(1); }\n");
-    desk.quietly("relapse cc -g -o main main.c a/part.c b/part.c");
-    let output = desk.record("./main", "");
+    sandbox.file("main.c", "int a(int), b(int);\nint main(void) { return a(1) + b(1); }\n");
+    sandbox.quietly("relapse cc -g -o main main.c a/part.c b/part.c");
+    let output = sandbox.record("./main", "");
     assert_eq!(output.status.code(), Some(4));
-    desk.run("relapse values run part.c:2 x");
-    desk.run("relapse values run b/part.c:2 x");
-    assert_session!(desk, @r#"
+    sandbox.run("relapse values run part.c:2 x");
+    sandbox.run("relapse values run b/part.c:2 x");
+    assert_session!(sandbox, @r#"
     $ relapse values run part.c:2 x
     [stderr] relapse: part.c names several files
     [stderr]  Say more of the path:
@@ -233,7 +233,7 @@ fn files_of_the_same_name_are_told_apart() {
 /// A variable that was not read yet has the value that the binary gives it, until it is written.
 #[test]
 fn initial_values_are_known_before_they_are_read() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "initial",
         r#"#include <stdio.h>
 static int limit = 10, table[3] = { 3, 1, 4 };
@@ -249,9 +249,9 @@ int main(int argc, char **argv) {
 }
 "#,
     );
-    desk.record("./initial", "");
+    sandbox.record("./initial", "");
     let mut values = |line: &str| -> Vec<serde_json::Value> {
-        let text = desk.quietly(&format!("relapse values run initial.c:{line} --json"));
+        let text = sandbox.quietly(&format!("relapse values run initial.c:{line} --json"));
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         json["executions"].as_array().unwrap().iter().map(|e| e["values"][0].clone()).collect()
     };
@@ -282,21 +282,21 @@ int main(int argc, char **argv) {
     return after > 100;
 }
 "#;
-    let mut desk = Desk::with_program("forks", source);
-    desk.record("./forks", "");
-    let rows = |desk: &mut Desk, line: &str| -> Vec<(String, String)> {
-        let json: serde_json::Value = serde_json::from_str(&desk.quietly(line)).expect("JSON");
+    let mut sandbox = Sandbox::with_program("forks", source);
+    sandbox.record("./forks", "");
+    let rows = |sandbox: &mut Sandbox, line: &str| -> Vec<(String, String)> {
+        let json: serde_json::Value = serde_json::from_str(&sandbox.quietly(line)).expect("JSON");
         let rows = json["executions"].as_array().expect("executions").iter();
         rows.map(|row| (row["stream"].to_string(), row["values"][0].to_string())).collect()
     };
-    let all = rows(&mut desk, "relapse values run forks.c:6 n --json");
+    let all = rows(&mut sandbox, "relapse values run forks.c:6 n --json");
     let mut values: Vec<&str> = all.iter().map(|row| row.1.as_str()).collect();
     values.sort_unstable();
     assert_eq!(values, ["\"1\"", "\"10\"", "\"5\""], "{all:?}");
     // A stream that is asked for by name is shown from its beginning.
     let child = &all.iter().find(|row| row.1 == "\"10\"").expect("the child's").0;
     let line = format!("relapse values run forks.c:6 n --json --stream {}", child.trim_matches('"'));
-    assert_eq!(rows(&mut desk, &line).len(), 2);
+    assert_eq!(rows(&mut sandbox, &line).len(), 2);
 }
 
 /// The jump back from the end of a loop's body has the line of the loop, and is no execution of its own.
@@ -320,12 +320,12 @@ int main(int argc, char **argv) {
 }
 "#;
     for level in ["-O0", "-O1"] {
-        let mut desk = Desk::new();
-        desk.file("loops.c", source);
-        desk.quietly(&format!("relapse cc -g {level} -o loops loops.c"));
-        desk.record("./loops", "");
+        let mut sandbox = Sandbox::new();
+        sandbox.file("loops.c", source);
+        sandbox.quietly(&format!("relapse cc -g {level} -o loops loops.c"));
+        sandbox.record("./loops", "");
         let mut values = |line: &str| -> Vec<String> {
-            let text = desk.quietly(&format!("relapse values run loops.c:{line} --json"));
+            let text = sandbox.quietly(&format!("relapse values run loops.c:{line} --json"));
             let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
             let rows = json["executions"].as_array().expect("executions").iter();
             rows.map(|e| e["values"][0].as_str().unwrap_or("-").to_owned()).collect()
@@ -377,12 +377,12 @@ int main(int argc, char **) {
     return 0;
 }
 "#;
-    let mut desk = Desk::new();
-    desk.file("v.cpp", source);
-    desk.quietly("relapse c++ -std=c++17 -g -O0 -o v v.cpp");
-    desk.quietly("relapse record -o run ./v");
+    let mut sandbox = Sandbox::new();
+    sandbox.file("v.cpp", source);
+    sandbox.quietly("relapse c++ -std=c++17 -g -O0 -o v v.cpp");
+    sandbox.quietly("relapse record -o run ./v");
     let mut last = |place: &str, expression: &str| {
-        let text = desk.quietly(&format!("relapse values run v.cpp:{place} {expression}"));
+        let text = sandbox.quietly(&format!("relapse values run v.cpp:{place} {expression}"));
         let line = text.lines().last().unwrap_or_default().trim_start().to_owned();
         line.split_once("  ").map(|(_, value)| value.to_owned()).unwrap_or(text)
     };
@@ -404,7 +404,7 @@ int main(int argc, char **) {
 
 #[test]
 fn vectors_are_lists_of_their_elements() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "lanes",
         r#"
         #include <string.h>
@@ -420,11 +420,11 @@ fn vectors_are_lists_of_their_elements() {
             return last + (int)halves[3] - 29;
         }"#,
     );
-    assert!(desk.record("./lanes", "").status.success());
-    desk.run("relapse values run lanes.c:9 sum");
-    desk.run("relapse values run lanes.c:11 ones");
-    desk.run("relapse values run lanes.c:11 halves");
-    assert_session!(desk, @"
+    assert!(sandbox.record("./lanes", "").status.success());
+    sandbox.run("relapse values run lanes.c:9 sum");
+    sandbox.run("relapse values run lanes.c:11 ones");
+    sandbox.run("relapse values run lanes.c:11 halves");
+    assert_session!(sandbox, @"
     $ relapse values run lanes.c:9 sum
     instruction  sum
       [N]  {1, 1, 1, 1, 1, 1, 1, 1}

@@ -1,8 +1,8 @@
 //! `relapse slice --why`: causes by formulas.
 
-mod desk;
+mod sandbox;
 
-use desk::Desk;
+use sandbox::Sandbox;
 use serde_json::Value;
 
 /// The example of the method: line 5 decides wrongly, line 10 has the wrong
@@ -33,8 +33,8 @@ int main(int argc, char **argv) {
 }
 ";
 
-fn causes(desk: &mut Desk, question: &str) -> Vec<(u64, u64, Vec<u64>)> {
-    let text = desk.quietly(&format!("relapse slice run {question} --why --json"));
+fn causes(sandbox: &mut Sandbox, question: &str) -> Vec<(u64, u64, Vec<u64>)> {
+    let text = sandbox.quietly(&format!("relapse slice run {question} --why --json"));
     let json: Value = serde_json::from_str(&text).expect("JSON");
     let number = |value: &Value| value.as_u64().expect("a number");
     let causes = json["causes"].as_array().expect("causes").iter().map(|cause| {
@@ -48,11 +48,11 @@ fn causes(desk: &mut Desk, question: &str) -> Vec<(u64, u64, Vec<u64>)> {
 
 #[test]
 fn the_running_example_has_the_causes_of_the_paper() {
-    let mut desk = Desk::new();
-    desk.file("f.c", RUNNING);
-    desk.quietly("relapse cc -g -O0 -o f f.c");
-    desk.record("./f 3 2 1", "");
-    let causes = causes(&mut desk, "--failure");
+    let mut sandbox = Sandbox::new();
+    sandbox.file("f.c", RUNNING);
+    sandbox.quietly("relapse cc -g -O0 -o f f.c");
+    sandbox.record("./f 3 2 1", "");
+    let causes = causes(&mut sandbox, "--failure");
     // The inputs, the assignments, the assertion; no branch.
     assert!(causes.contains(&(0, 17, vec![5, 10, 14, 17, 22])), "{causes:?}");
     // Its critical predicates are the branches at lines 7 and 13.
@@ -62,8 +62,8 @@ fn the_running_example_has_the_causes_of_the_paper() {
 
 #[test]
 fn a_cause_ends_where_nothing_else_could_come_out() {
-    let mut desk = Desk::new();
-    desk.file(
+    let mut sandbox = Sandbox::new();
+    sandbox.file(
         "bound.c",
         r"#include <assert.h>
 #include <stdlib.h>
@@ -78,18 +78,18 @@ int main(int argc, char **argv) {
 }
 ",
     );
-    desk.quietly("relapse cc -g -O0 -o bound bound.c");
-    desk.record("./bound 40", "");
-    let slice = desk.quietly("relapse slice run --failure --json");
+    sandbox.quietly("relapse cc -g -O0 -o bound bound.c");
+    sandbox.record("./bound 40", "");
+    let slice = sandbox.quietly("relapse slice run --failure --json");
     assert!(slice.contains("\"line\": 4"), "the slice goes back to where x came from: {slice}");
-    let causes = causes(&mut desk, "--failure");
+    let causes = causes(&mut sandbox, "--failure");
     // That x was above 10 is enough: where it came from does not matter.
     assert_eq!(causes[0], (0, 8, vec![6, 7, 8]), "{causes:?}");
 }
 
 #[test]
 fn values_come_through_memory_and_calls() {
-    let mut desk = Desk::with_program(
+    let mut sandbox = Sandbox::with_program(
         "sum",
         r"#include <stdio.h>
 #include <stdlib.h>
@@ -107,8 +107,8 @@ int main(int argc, char **argv) {
         .replace('`', "\"")
         .as_str(),
     );
-    desk.record("./sum 5", "");
-    let causes = causes(&mut desk, "--at sum.c:11:total");
+    sandbox.record("./sum 5", "");
+    let causes = causes(&mut sandbox, "--at sum.c:11:total");
     let (layer, _, lines) = &causes[0];
     assert_eq!(*layer, 0);
     assert!(lines.contains(&4) && lines.contains(&6) && !lines.contains(&8), "{causes:?}");
@@ -116,9 +116,10 @@ int main(int argc, char **argv) {
 
 #[test]
 fn what_no_value_bears_on_is_said_so() {
-    let mut desk = Desk::with_program("plain", "#include <stdlib.h>\nint main(void) {\n    abort();\n}\n");
-    desk.record("./plain", "");
-    let output = desk.run("relapse slice run --failure --why");
+    let mut sandbox =
+        Sandbox::with_program("plain", "#include <stdlib.h>\nint main(void) {\n    abort();\n}\n");
+    sandbox.record("./plain", "");
+    let output = sandbox.run("relapse slice run --failure --why");
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("could not be put as a formula"));
 }

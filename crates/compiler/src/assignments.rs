@@ -38,7 +38,9 @@ pub fn mark(unit: &Unit) {
     let all: Vec<Val> = instructions(unit).filter(|i| line(*i) != 0).collect();
     for i in all {
         match i.opcode() {
-            Opcode::LLVMStore if locals.contains(&i.operand(1)) && vanishes(i.operand(0), i, &locals) => {
+            Opcode::LLVMStore
+                if locals.contains(&i.operand(1)) && is_lost_by_promotion(i.operand(0), i, &locals) =>
+            {
                 if let Some(marked) = marker.call(i.operand(0), i) {
                     i.set_operand(0, marked);
                 }
@@ -83,7 +85,7 @@ impl Marker<'_> {
 }
 
 /// Whether the line of an assignment has no instruction of its own after promotion of the local.
-fn vanishes(value: Val, store: Val, locals: &HashSet<Val>) -> bool {
+fn is_lost_by_promotion(value: Val, store: Val, locals: &HashSet<Val>) -> bool {
     if value.is_constant() {
         return !value.is_undef();
     }
@@ -105,7 +107,7 @@ fn vanishes(value: Val, store: Val, locals: &HashSet<Val>) -> bool {
 
 /// Removes marks of values that are used immediately on the same line, and are therefore visible
 /// without. Runs after promotion.
-pub fn thin_out(unit: &Unit) {
+pub fn remove_redundant_marks(unit: &Unit) {
     for i in marks(unit) {
         let seen = |u: &Val| {
             u.opcode() != Opcode::LLVMPHI && !is_mark(*u) && line(*u) == line(i) && u.parent() == i.parent()
@@ -116,7 +118,7 @@ pub fn thin_out(unit: &Unit) {
         let value = i.operand(0);
         let steady = !value.is_instruction() || value.opcode() != Opcode::LLVMPHI;
         if steady && !users.is_empty() && users.iter().all(seen) {
-            take_out(i);
+            remove_mark(i);
         }
     }
 }
@@ -124,11 +126,11 @@ pub fn thin_out(unit: &Unit) {
 /// Removes all marks. Runs after lowering.
 pub fn clear(unit: &Unit) {
     for i in marks(unit) {
-        take_out(i);
+        remove_mark(i);
     }
 }
 
-fn take_out(i: Val) {
+fn remove_mark(i: Val) {
     i.replace_with(i.operand(0));
     i.erase();
 }

@@ -13,7 +13,7 @@ use crate::llvm::{Blk, Opcode, TypeKind, Val};
 const DEPTH: u32 = 8;
 
 /// Deletes divisions with unused results. Runs before promotion.
-pub fn drop_unused(f: Val) {
+pub fn delete_unused_divisions(f: Val) {
     for i in f.blocks().into_iter().flat_map(Blk::instructions) {
         if may_trap(i) && is_unused(i, DEPTH) {
             i.replace_with(i.operand(0));

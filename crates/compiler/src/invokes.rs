@@ -32,7 +32,7 @@ pub fn simplify(unit: &Unit, f: Val) {
             _ => {}
         }
     }
-    separate(unit, f);
+    split_normal_edges(unit, f);
 }
 
 fn may_throw(invoke: Val) -> bool {
@@ -74,7 +74,7 @@ fn resume(unit: &Unit, resume: Val) {
 }
 
 /// Splits the normal edge of each invoke whose destination has other predecessors.
-fn separate(unit: &Unit, f: Val) {
+fn split_normal_edges(unit: &Unit, f: Val) {
     let mut ways: HashMap<Blk, u32> = HashMap::new();
     let ends: Vec<Val> = f.blocks().into_iter().filter_map(Blk::terminator).collect();
     for to in ends.iter().flat_map(|end| end.successors()) {

@@ -13,7 +13,7 @@ const DEPTH: u32 = 8;
 
 /// Replaces an operand of an operation on constants by its NaN result, if the optimiser would fold
 /// it.
-pub fn settle(b: &Builder, f: Val, i: Val) {
+pub fn fold_nan_operand(b: &Builder, f: Val, i: Val) {
     if !computes(i) || f.attribute(FUNCTION, "optnone").is_some() {
         return;
     }

@@ -68,10 +68,10 @@ const STRIPPED: &[&str] = &[
 
 pub fn run(unit: &Unit) -> Result<(), String> {
     for f in unit.functions() {
-        take_in(f);
+        internalise(f);
         if !f.is_declaration() {
             replace_indirect_branches(unit, f);
-            divisions::drop_unused(f);
+            divisions::delete_unused_divisions(f);
             invokes::simplify(unit, f);
         }
         strip_attributes(unit, f);
@@ -80,7 +80,7 @@ pub fn run(unit: &Unit) -> Result<(), String> {
     assignments::mark(unit);
     scopes::extend(unit);
     unit.run_passes("function(mem2reg,lower-constant-intrinsics)")?;
-    assignments::thin_out(unit);
+    assignments::remove_redundant_marks(unit);
     if uses_vectors(unit) {
         vectors::expand(unit);
         // Vector variables are reassembled, since they are used as vectors in their scopes.
@@ -101,7 +101,7 @@ pub fn run(unit: &Unit) -> Result<(), String> {
 /// library that C headers define in this form are excluded, because the table of externals
 /// describes them. Functions that must not be inlined (`-fno-inline`) remain calls of the external
 /// code, for which a linker extracts an archive member.
-fn take_in(f: Val) {
+fn internalise(f: Val) {
     let looked_at =
         f.linkage() == Linkage::LLVMAvailableExternallyLinkage && f.attribute(FUNCTION, "noinline").is_none();
     if looked_at && externals::find(&f.name()).is_none() {
@@ -190,7 +190,7 @@ impl Normaliser<'_> {
             for i in blk.instructions() {
                 self.operands(i);
                 i.strip_flags();
-                nans::settle(&self.b, f, i);
+                nans::fold_nan_operand(&self.b, f, i);
                 self.instruction(i);
             }
         }

@@ -53,9 +53,9 @@ struct Access {
 #[derive(Clone, Copy)]
 enum Place {
     /// Elements are contiguous.
-    Row(Val),
+    Contiguous(Val),
     /// Elements are contiguous, and disabled elements take no space.
-    Packed(Val),
+    Compressed(Val),
     /// A vector of addresses.
     Each(Val),
     /// A base, a vector of indices, a factor.
@@ -101,7 +101,7 @@ impl Expander<'_> {
         let fits = |v: Val| v.ty().kind() == TypeKind::LLVMVectorTypeKind && v.ty().vector_len() == lanes;
         let fitting = match access.place {
             Place::Each(v) | Place::Indexed(_, v, _) => fits(v),
-            Place::Row(_) | Place::Packed(_) => true,
+            Place::Contiguous(_) | Place::Compressed(_) => true,
         };
         if !fitting || !fits(access.mask) || !matches!(self.unit.bits_of(element), 8 | 16 | 32 | 64) {
             return;
@@ -114,8 +114,10 @@ impl Expander<'_> {
         for n in 0..lanes {
             let wanted = self.condition(access.mask, n);
             let at = match access.place {
-                Place::Row(p) => self.b.gep_bytes(self.unit, p, self.unit.const_int(64, size * u64::from(n))),
-                Place::Packed(p) => {
+                Place::Contiguous(p) => {
+                    self.b.gep_bytes(self.unit, p, self.unit.const_int(64, size * u64::from(n)))
+                }
+                Place::Compressed(p) => {
                     let at = self.b.gep_bytes(self.unit, p, packed);
                     let one = self.b.cast(Opcode::LLVMZExt, wanted, self.unit.int(64));
                     let step = self.b.bin(Opcode::LLVMMul, one, self.unit.const_int(64, size));
@@ -234,18 +236,18 @@ fn access(i: Val, name: &str) -> Option<Access> {
     let starts = |prefix: &str| name.starts_with(prefix);
     match i.call_args().len() {
         2 if starts("x86.avx.maskload.") || starts("x86.avx2.maskload.") => {
-            loads(Val::const_null(i.ty()), Place::Row(o(0)), o(1))
+            loads(Val::const_null(i.ty()), Place::Contiguous(o(0)), o(1))
         }
-        3 if starts("masked.load.") => loads(o(2), Place::Row(o(0)), o(1)),
-        3 if starts("masked.expandload.") => loads(o(2), Place::Packed(o(0)), o(1)),
+        3 if starts("masked.load.") => loads(o(2), Place::Contiguous(o(0)), o(1)),
+        3 if starts("masked.expandload.") => loads(o(2), Place::Compressed(o(0)), o(1)),
         3 if starts("masked.gather.") => loads(o(2), Place::Each(o(0)), o(1)),
-        3 if starts("masked.store.") => stores(o(0), Place::Row(o(1)), o(2)),
-        3 if starts("masked.compressstore.") => stores(o(0), Place::Packed(o(1)), o(2)),
+        3 if starts("masked.store.") => stores(o(0), Place::Contiguous(o(1)), o(2)),
+        3 if starts("masked.compressstore.") => stores(o(0), Place::Compressed(o(1)), o(2)),
         3 if starts("masked.scatter.") => stores(o(0), Place::Each(o(1)), o(2)),
         3 if starts("x86.avx.maskstore.") || starts("x86.avx2.maskstore.") => {
-            stores(o(2), Place::Row(o(0)), o(1))
+            stores(o(2), Place::Contiguous(o(0)), o(1))
         }
-        3 if starts("x86.sse2.maskmov.dqu") => stores(o(0), Place::Row(o(2)), o(1)),
+        3 if starts("x86.sse2.maskmov.dqu") => stores(o(0), Place::Contiguous(o(2)), o(1)),
         5 if starts("x86.avx2.gather.") || starts("x86.avx512.mask.gather") => {
             loads(o(0), Place::Indexed(o(1), o(2), o(4)), o(3))
         }

@@ -1,8 +1,8 @@
 //! Captures a state: breadth first from the roots along the declared types, up to a bound.
 
-use crate::objects::Objects;
+use crate::objects::ObjectMap;
 use crate::state::{Knowledge, Root, State};
-use crate::untyped::NO_TYPE;
+use crate::untyped::UNTYPED;
 use expression::types::{Shape, Type};
 use program::model::Module;
 use replay::constants::Initial;
@@ -17,7 +17,7 @@ pub const MAX_BYTES: u64 = 1 << 15;
 /// Maximum number of bytes captured for the target of one pointer.
 pub const MAX_OBJECT: u64 = 1 << 12;
 /// Number of bytes captured on each side of it.
-const AROUND: u64 = 64;
+const ADJACENT_BYTES: u64 = 64;
 /// Worklist of addresses.
 #[derive(Default)]
 struct Queue<'m> {
@@ -37,16 +37,16 @@ impl<'m> Queue<'m> {
 pub const MAX_STRING: u64 = 4096;
 
 /// The sources from which a state is captured.
-pub struct Scene<'s, 'm> {
+pub struct CaptureContext<'s, 'm> {
     pub image: &'s Image,
     pub memory: &'s Memory,
-    pub objects: &'s Objects,
+    pub objects: &'s ObjectMap,
     pub touched: &'s Touched<'s>,
     /// The variable, global or in a frame, that contains an address: its start and its type.
     pub variable: &'s dyn Fn(u64) -> Option<(u64, Type<'m>)>,
 }
 
-impl<'m> Scene<'_, 'm> {
+impl<'m> CaptureContext<'_, 'm> {
     /// Start and end of the object that contains a pointer's target.
     fn object(&self, address: u64, ty: &Type<'m>, modules: &[&'m Module]) -> Option<(u64, u64)> {
         if let Some((start, of)) = (self.variable)(address) {
@@ -99,7 +99,12 @@ impl<'m> Scene<'_, 'm> {
 }
 
 /// Captures everything reachable from the roots. Parameters and results are in `state` already.
-pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_, 'm>, modules: &[&'m Module]) {
+pub fn capture<'m>(
+    state: &mut State,
+    roots: &[Root<'m>],
+    scene: &CaptureContext<'_, 'm>,
+    modules: &[&'m Module],
+) {
     let mut queue = Queue::default();
     let mut seen = HashSet::new();
     for root in roots {
@@ -111,7 +116,7 @@ pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_, 'm>,
         pointers(state, scene, root.address, &root.ty, &mut queue, modules, 0);
     }
     while let Some((address, ty)) = queue.next() {
-        let size = ty.as_ref().map_or(NO_TYPE, Type::size);
+        let size = ty.as_ref().map_or(UNTYPED, Type::size);
         let is_record = ty.as_ref().is_some_and(|ty| matches!(ty.shape(), Shape::Record(..)));
         if !seen.insert((address, size, is_record)) {
             continue;
@@ -150,10 +155,16 @@ pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_, 'm>,
 }
 
 /// Captures the memory adjacent to a pointer's target in its block; it is compared if a call used it.
-fn around(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64, block: std::ops::Range<u64>) {
-    let first = block.start.max(address.saturating_sub(AROUND)).min(address);
+fn around(
+    state: &mut State,
+    scene: &CaptureContext<'_, '_>,
+    address: u64,
+    len: u64,
+    block: std::ops::Range<u64>,
+) {
+    let first = block.start.max(address.saturating_sub(ADJACENT_BYTES)).min(address);
     let behind = address.saturating_add(len);
-    let last = block.end.min(behind.saturating_add(AROUND)).max(behind);
+    let last = block.end.min(behind.saturating_add(ADJACENT_BYTES)).max(behind);
     for (start, end) in [(first, address), (behind, last)] {
         if start < end {
             take(state, scene, start, end - start);
@@ -163,7 +174,7 @@ fn around(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64, bloc
 
 /// Captures the target of a pointer of unknown type: a block, a variable or a constant string, if it points
 /// to the beginning.
-fn untyped<'m>(state: &mut State, scene: &Scene<'_, 'm>, address: u64, queue: &mut Queue<'m>) {
+fn untyped<'m>(state: &mut State, scene: &CaptureContext<'_, 'm>, address: u64, queue: &mut Queue<'m>) {
     let variable = || (scene.variable)(address).map(|(start, of)| (start, start + of.size()));
     let constant = || {
         scene.image.constant(address)?;
@@ -173,7 +184,7 @@ fn untyped<'m>(state: &mut State, scene: &Scene<'_, 'm>, address: u64, queue: &m
     if start != address {
         return;
     }
-    state.set_object(address, NO_TYPE, (start, end));
+    state.set_object(address, UNTYPED, (start, end));
     let len = (end - start).min(MAX_OBJECT).min(MAX_BYTES.saturating_sub(state.bytes));
     state.truncated |= (len..(end - start).min(1 << 20)).any(|n| scene.objects.is_defined(address + n));
     take(state, scene, address, len);
@@ -181,7 +192,7 @@ fn untyped<'m>(state: &mut State, scene: &Scene<'_, 'm>, address: u64, queue: &m
 }
 
 /// Queues the targets of the words of a range.
-fn words<'m>(state: &State, scene: &Scene<'_, 'm>, address: u64, len: u64, queue: &mut Queue<'m>) {
+fn words<'m>(state: &State, scene: &CaptureContext<'_, 'm>, address: u64, len: u64, queue: &mut Queue<'m>) {
     for n in (0..(len + 1).saturating_sub(8)).step_by(8) {
         let Some(bytes) = state.read(address + n, 8) else { continue };
         let word = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
@@ -238,26 +249,26 @@ pub(crate) fn extent(ty: &Type<'_>, address: u64, object: Option<(u64, u64)>, si
 }
 
 /// Number of bytes of a string including its NUL.
-fn text(scene: &Scene<'_, '_>, address: u64, limit: u64) -> u64 {
+fn text(scene: &CaptureContext<'_, '_>, address: u64, limit: u64) -> u64 {
     let (bytes, known) = scene.read(address, limit as usize);
     let end = bytes.iter().zip(&known).position(|(byte, known)| *byte == 0 || *known == Knowledge::Nothing);
     end.map_or(limit, |n| n as u64 + 1)
 }
 
-fn take(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64) {
+fn take(state: &mut State, scene: &CaptureContext<'_, '_>, address: u64, len: u64) {
     let (bytes, known) = scene.read(address, len as usize);
     state.put(address, &bytes, |n| known[n]);
     // A word that is only partly in the range may contain an address as well.
     let (start, end) = (address & !7, (address + len).next_multiple_of(8));
     let (words, _) = scene.read(start, (end - start) as usize);
-    note_addresses(state, scene.objects, scene.image, start, &words);
+    mark_addresses(state, scene.objects, scene.image, start, &words);
 }
 
 /// Records words that contain addresses: of objects, constants and functions. The blocks they pointed to may
 /// have been freed, or they may point just past the end of a block.
-pub(crate) fn note_addresses(
+pub(crate) fn mark_addresses(
     state: &mut State,
-    objects: &Objects,
+    objects: &ObjectMap,
     image: &Image,
     address: u64,
     bytes: &[u8],
@@ -268,13 +279,13 @@ pub(crate) fn note_addresses(
         let value = u64::from_le_bytes(word.try_into().unwrap_or_default());
         let is_address = || {
             objects.is_tracked(value)
-                || objects.was_heap(value)
+                || objects.is_near_heap(value)
                 || image.constant(value).is_some()
                 || image.function_at(value).is_some()
                 || image.external_at(value).is_some()
         };
         if value >= 4096 && is_address() {
-            state.note_address(address + lead as u64 + 8 * n as u64);
+            state.mark_address(address + lead as u64 + 8 * n as u64);
         }
     }
 }
@@ -285,7 +296,7 @@ const MAX_NESTING: usize = 16;
 /// Queues the targets of the pointers in a value.
 fn pointers<'m>(
     state: &State,
-    scene: &Scene<'_, 'm>,
+    scene: &CaptureContext<'_, 'm>,
     address: u64,
     ty: &Type<'m>,
     queue: &mut Queue<'m>,

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use trials::{Oracle, Recorded, Setup, Status, Suite, TestRun, Tools, TrialLimits, Work};
 
 /// Default timeout of a recorded test.
-const PATIENCE: Duration = Duration::from_secs(120);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What to check, and the tools for it.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ pub struct Request {
 
 /// Progress events.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum ProgressEvent {
     Building(&'static str),
     Recording { test: usize, of: usize },
     Replaying { test: usize, of: usize },
@@ -62,7 +62,11 @@ pub const FILE: &str = "relapse.contracts";
 ///
 /// # Errors
 /// See [`Error`]. A violation is not an error.
-pub fn check(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + Sync)) -> Result<Answer> {
+pub fn check(
+    request: &Request,
+    stop: &Arc<AtomicBool>,
+    news: &(dyn Fn(&ProgressEvent) + Sync),
+) -> Result<Answer> {
     let began = Instant::now();
     let (good, bad) = trials::Version::resolve_pair(&request.good, &request.bad, &request.here)?;
     // Paths of the same length: the contents of a program's stack, including its own name, then have the same
@@ -78,7 +82,7 @@ pub fn check(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + 
     let difference = changes::difference(&suites[0].1, &suites[1].1, &DiffOptions::default())?;
     build(&mut suites, news)?;
     let wanted = Wanted {
-        contracts: side_file(request, &suites[1].1, &bad.subdirectory)?,
+        contracts: contract_file(request, &suites[1].1, &bad.subdirectory)?,
         unchanged: request.unchanged.clone(),
         bounds: request.bounds,
         proofs: true,
@@ -87,7 +91,7 @@ pub fn check(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + 
     let map = |file: &str, line: u32| difference.map_line_to_good(file, line);
     let mut tests = Vec::new();
     for (number, test) in request.tests.iter().enumerate() {
-        news(&News::Recording { test: number + 1, of: request.tests.len() });
+        news(&ProgressEvent::Recording { test: number + 1, of: request.tests.len() });
         let one = record(&suites[0].0, request, test, number, 0)?;
         let other = record(&suites[1].0, request, test, number, 1)?;
         tests.push(answer::TestRun {
@@ -95,7 +99,7 @@ pub fn check(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + 
             good: one.run.status.to_string(),
             bad: other.run.status.to_string(),
         });
-        news(&News::Replaying { test: number + 1, of: request.tests.len() });
+        news(&ProgressEvent::Replaying { test: number + 1, of: request.tests.len() });
         let open = |recorded: &Recorded| {
             Recording::open(&recorded.directory).map_err(|e| Error::Recording(e.to_string()))
         };
@@ -132,14 +136,14 @@ fn setup(request: &Request, version: &trials::Version, files: PathBuf) -> Setup 
 }
 
 /// Builds both versions in parallel.
-fn build(suites: &mut [(Suite, PathBuf)], news: &(dyn Fn(&News) + Sync)) -> Result<()> {
+fn build(suites: &mut [(Suite, PathBuf)], news: &(dyn Fn(&ProgressEvent) + Sync)) -> Result<()> {
     let results: Vec<Result<()>> = std::thread::scope(|scope| {
         let threads: Vec<_> = suites
             .iter_mut()
             .zip(NAMES)
             .map(|((suite, _), name)| {
                 scope.spawn(move || {
-                    news(&News::Building(name));
+                    news(&ProgressEvent::Building(name));
                     match suite.build() {
                         Err(trials::Error::DoesNotBuild { diagnostic, log, .. }) => {
                             Err(Error::DoesNotBuild {
@@ -163,7 +167,7 @@ fn build(suites: &mut [(Suite, PathBuf)], news: &(dyn Fn(&News) + Sync)) -> Resu
 }
 
 /// Contracts of a separate file.
-fn side_file(request: &Request, bad: &Path, subdirectory: &Path) -> Result<Vec<(String, Contract)>> {
+fn contract_file(request: &Request, bad: &Path, subdirectory: &Path) -> Result<Vec<(String, Contract)>> {
     if let Some(path) = &request.contracts {
         return read_file(path, &path.display().to_string());
     }
@@ -174,21 +178,21 @@ fn side_file(request: &Request, bad: &Path, subdirectory: &Path) -> Result<Vec<(
 fn record(suite: &Suite, request: &Request, test: &str, number: usize, side: usize) -> Result<Recorded> {
     let name = format!("test-{}", number + 1);
     let run = trials::Run { name: &name, command: test, ..Default::default() };
-    let patience = request.timeout.unwrap_or(PATIENCE);
+    let time_limit = request.timeout.unwrap_or(DEFAULT_TIMEOUT);
     let cannot_run = |ran: &TestRun| {
         let Status::Exit(code @ (126 | 127)) = ran.status else { return None };
         let said = std::fs::read_to_string(&ran.stderr).unwrap_or_default();
         let why = said.lines().last().map_or_else(|| format!("exit {code}"), str::to_owned);
         Some(Error::TestNotRun { version: NAMES[side], why })
     };
-    match suite.record(&run, patience) {
+    match suite.record(&run, time_limit) {
         Ok(recorded) => match cannot_run(&recorded.run) {
             Some(error) => Err(error),
             None => Ok(recorded),
         },
         // Nothing is recorded of a test that does not exist.
         Err(error @ trials::Error::Record { .. }) => {
-            Err(cannot_run(&suite.run(&run, patience)?).unwrap_or_else(|| error.into()))
+            Err(cannot_run(&suite.run(&run, time_limit)?).unwrap_or_else(|| error.into()))
         }
         Err(error) => Err(error.into()),
     }

@@ -2,17 +2,17 @@
 
 use crate::answer::{FunctionAnswer, ViolationAnswer};
 use crate::error::{Error, Result};
-use crate::find::Commented;
+use crate::find::CommentedContract;
 use crate::globals::{self, Uses, used};
-use crate::intended::{PairOfCalls, Span};
-use crate::judge::{Judged, entries, judge};
+use crate::intended::{CallPair, Span};
+use crate::judge::{Judgement, entries, judge};
 use crate::language::{Contract, Place};
 use crate::moment::Run;
 use crate::pairs::{Calls, pair};
 use crate::prove::prove;
 use crate::state::Root;
 use crate::told::{ending, outputs, parameters, place_of};
-use crate::version::{Version, Watched};
+use crate::version::{ObservedFunction, Version};
 use crate::watch::{Bounds, Call, Ended, Seen, watch};
 use crate::witness::Program;
 use crate::written::{mentioned, root};
@@ -29,9 +29,9 @@ use std::time::Instant;
 /// Names of the versions, in the order of arrays.
 pub(crate) const NAMES: [&str; 2] = ["good", "bad"];
 /// Seconds after which no further proof is attempted, except for contracts that a user wrote.
-const PROVING: f64 = 10.0;
+const PROOF_BUDGET: f64 = 10.0;
 /// Number of violations of a function that are reported in full.
-const TOLD: usize = 5;
+const MAX_REPORTED: usize = 5;
 
 /// What is checked in addition to the contracts in the comments of bad.
 #[derive(Clone, Debug)]
@@ -70,19 +70,19 @@ pub(crate) struct Checked {
 pub struct Checking<'c> {
     pub(crate) wanted: &'c Wanted,
     /// Contracts in the comments of files, by path.
-    pub(crate) sources: HashMap<String, Arc<Vec<Commented>>>,
+    pub(crate) sources: HashMap<String, Arc<Vec<CommentedContract>>>,
     pub(crate) functions: BTreeMap<String, Checked>,
     /// Number of calls of each function of the whole program.
     pub(crate) calls: [BTreeMap<String, u64>; 2],
     /// Requested functions that some process does not have.
     pub(crate) missing: Vec<Error>,
     /// Pairs of calls that changed as a case of their contract specifies.
-    pub(crate) fulfilled: Vec<PairOfCalls>,
+    pub(crate) fulfilled: Vec<CallPair>,
     /// Pairs of calls that violate their contract.
-    pub(crate) violated: Vec<PairOfCalls>,
+    pub(crate) violated: Vec<CallPair>,
     pub notes: Vec<String>,
     pub(crate) judging: f64,
-    proving: f64,
+    proof_seconds: f64,
 }
 
 /// Both versions of a process.
@@ -99,9 +99,9 @@ pub(crate) struct Both<'b, 'm> {
 /// A function in both versions.
 struct Target<'m> {
     name: String,
-    watched: [Vec<(usize, Watched<'m>)>; 2],
+    watched: [Vec<(usize, ObservedFunction<'m>)>; 2],
     globals: [Vec<Root<'m>>; 2],
-    reads_input: bool,
+    depends_on_input: bool,
 }
 
 impl<'c> Checking<'c> {
@@ -117,7 +117,7 @@ impl<'c> Checking<'c> {
             violated: Vec::new(),
             notes: Vec::new(),
             judging: 0.0,
-            proving: 0.0,
+            proof_seconds: 0.0,
         }
     }
 
@@ -182,15 +182,15 @@ impl<'c> Checking<'c> {
         if targets.is_empty() {
             return Ok(());
         }
-        let mut wanted: [Vec<(Watched<'m>, Vec<Root<'m>>)>; 2] = Default::default();
+        let mut wanted: [Vec<(ObservedFunction<'m>, Vec<Root<'m>>)>; 2] = Default::default();
         let mut numbered: Vec<Target<'m>> = Vec::new();
         for (name, contract, watched) in targets {
             let mut names: BTreeSet<String> = BTreeSet::new();
-            let mut reads_input = false;
+            let mut depends_on_input = false;
             for side in 0..2 {
                 for w in &watched[side] {
                     let used = globals::of(&uses[side], w);
-                    reads_input |= used.reads_input;
+                    depends_on_input |= used.depends_on_input;
                     names.extend(used.globals);
                 }
             }
@@ -198,7 +198,7 @@ impl<'c> Checking<'c> {
                 names.extend(mentioned(&contract, &w.function.name));
             }
             let mut target =
-                Target { name, watched: Default::default(), globals: Default::default(), reads_input };
+                Target { name, watched: Default::default(), globals: Default::default(), depends_on_input };
             for (side, all) in watched.into_iter().enumerate() {
                 let version = both.versions[side];
                 target.globals[side] = names.iter().filter_map(|n| root(version, n)).collect();
@@ -210,7 +210,7 @@ impl<'c> Checking<'c> {
             numbered.push(target);
         }
         if self.wanted.proofs {
-            numbered.iter().for_each(|target| self.try_to_prove(both, target));
+            numbered.iter().for_each(|target| self.attempt_proof(both, target));
         }
         for (b, g) in &streams {
             let look = |side: usize, n: usize| {
@@ -235,19 +235,19 @@ impl<'c> Checking<'c> {
     }
 
     /// Attempts a proof for all states, for functions that exist exactly once in each version.
-    fn try_to_prove(&mut self, both: &Both<'_, '_>, target: &Target<'_>) {
+    fn attempt_proof(&mut self, both: &Both<'_, '_>, target: &Target<'_>) {
         let Some(checked) = self.functions.get_mut(&target.name) else { return };
         if checked.answer.proof.is_some() {
             return;
         }
         let ([(_, good)], [(_, bad)]) = (&target.watched[0][..], &target.watched[1][..]) else { return };
-        if self.proving > PROVING && !checked.is_written {
+        if self.proof_seconds > PROOF_BUDGET && !checked.is_written {
             return;
         }
         let began = Instant::now();
         checked.answer.proof =
             Some(prove(&checked.contract, both.versions, [good, bad], both.programs.as_ref()));
-        self.proving += began.elapsed().as_secs_f64();
+        self.proof_seconds += began.elapsed().as_secs_f64();
     }
 
     /// Judges the calls of a function in a pair of streams.
@@ -277,7 +277,7 @@ impl<'c> Checking<'c> {
             answer.counted.passed_over[side] += over;
             answer.calls[side] += [&good, &bad][side].calls.len() as u64 + over;
         }
-        let paired = pair(&good, &bad, !target.reads_input);
+        let paired = pair(&good, &bad, !target.depends_on_input);
         answer.counted.only_good += paired.only_good;
         answer.counted.only_bad += paired.only_bad;
         answer.counted.differing += paired.differing.len() as u64;
@@ -302,7 +302,7 @@ impl<'c> Checking<'c> {
                 outputs(both, Side::Bad, &seen[1], pair.bad.call.steps),
             ];
             let judged = judge(&checked.contract, pair, globals, [&outputs[0], &outputs[1]])?;
-            let Judged { applied, violations, unknown } = judged;
+            let Judgement { applied, violations, unknown } = judged;
             let span = |side: usize, call: &Call<'_>| Span {
                 process: both.processes[side],
                 stream: streams[side],
@@ -310,7 +310,7 @@ impl<'c> Checking<'c> {
                 entered: call.entered,
                 ends_process: matches!(call.ended, Ended::Exit(_) | Ended::Abort | Ended::Signal(_)),
             };
-            let calls = PairOfCalls {
+            let calls = CallPair {
                 function: target.name.clone(),
                 good: span(0, pair.good.call),
                 bad: span(1, pair.bad.call),
@@ -329,7 +329,7 @@ impl<'c> Checking<'c> {
             }
             answer.violated += u64::from(!violations.is_empty());
             for violation in violations {
-                if answer.violations.len() >= TOLD {
+                if answer.violations.len() >= MAX_REPORTED {
                     break;
                 }
                 checked.steps.push((both.test, streams[1], pair.bad.call.steps));

@@ -59,7 +59,7 @@ pub(crate) enum Task<'m> {
     },
 }
 
-pub(crate) struct Comparing<'s, 'm> {
+pub(crate) struct Comparison<'s, 'm> {
     pub(crate) good: Half<'s, 'm>,
     pub(crate) bad: Half<'s, 'm>,
     pub(crate) what: What,
@@ -78,7 +78,7 @@ pub fn compare<'m>(
     bad: (Half<'_, 'm>, &[Root<'m>]),
     what: What,
 ) -> Vec<Difference> {
-    let mut comparing = Comparing::new(good.0, bad.0, what);
+    let mut comparing = Comparison::new(good.0, bad.0, what);
     comparing.begin(good.1, bad.1);
     comparing.run()
 }
@@ -86,7 +86,7 @@ pub fn compare<'m>(
 /// Whether [`compare`] finds no difference; faster than computing the differences.
 #[must_use]
 pub fn are_same<'m>(good: (Half<'_, 'm>, &[Root<'m>]), bad: (Half<'_, 'm>, &[Root<'m>]), what: What) -> bool {
-    let mut comparing = Comparing::new(good.0, bad.0, what);
+    let mut comparing = Comparison::new(good.0, bad.0, what);
     comparing.silent = true;
     comparing.begin(good.1, bad.1);
     comparing.run().is_empty()
@@ -98,7 +98,7 @@ pub fn compare_targets<'m>(
     good: (Half<'_, 'm>, u64, &Type<'m>),
     bad: (Half<'_, 'm>, u64, &Type<'m>),
 ) -> Vec<Difference> {
-    let mut comparing = Comparing::new(good.0, bad.0, What::Exit);
+    let mut comparing = Comparison::new(good.0, bad.0, What::Exit);
     comparing.targets("p", (good.1, good.2.clone()), (bad.1, bad.2.clone()));
     comparing.run()
 }
@@ -124,9 +124,9 @@ fn paired<'r, 'm>(good: &'r [Root<'m>], bad: &'r [Root<'m>]) -> Vec<(&'r Root<'m
     pairs
 }
 
-impl<'s, 'm> Comparing<'s, 'm> {
+impl<'s, 'm> Comparison<'s, 'm> {
     fn new(good: Half<'s, 'm>, bad: Half<'s, 'm>, what: What) -> Self {
-        Comparing {
+        Comparison {
             good,
             bad,
             what,
@@ -348,7 +348,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
             let objects = (self.good.state.object(good.0, 1), self.bad.state.object(bad.0, 1));
             if let (Some(a), Some(b)) = objects {
                 // The memory after the string belongs to its block.
-                self.beside(path, (good.0, bad.0), [a, b], u64::MAX);
+                self.adjacent(path, (good.0, bad.0), [a, b], u64::MAX);
             }
             return self.texts(path, (good.0, MAX_TEXT as u64), (bad.0, MAX_TEXT as u64));
         }
@@ -356,7 +356,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
         if matches!(good.1.shape(), Shape::Void) || matches!(bad.1.shape(), Shape::Void) {
             return self.anything(path, &good, &bad);
         }
-        if self.meet(path, (good.0, sizes.0), (bad.0, sizes.1)) != Some(true) {
+        if self.match_targets(path, (good.0, sizes.0), (bad.0, sizes.1)) != Some(true) {
             return;
         }
         let objects = (self.good.state.object(good.0, sizes.0), self.bad.state.object(bad.0, sizes.1));
@@ -371,7 +371,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
         let counts = (count(&good.1, good.0, objects.0, sizes.0), count(&bad.1, bad.0, objects.1, sizes.1));
         if let (Some(a), Some(b)) = objects {
             let typed = (counts.0 * sizes.0).max(counts.1 * sizes.1);
-            self.beside(path, (good.0, bad.0), [a, b], typed);
+            self.adjacent(path, (good.0, bad.0), [a, b], typed);
         }
         if counts.0.min(counts.1) == 1 {
             let is_record = matches!(good.1.shape(), Shape::Record(..));
@@ -384,7 +384,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
 
     /// Records that two targets correspond. `None` if one of them has another partner, which is a difference;
     /// otherwise whether the pair is new.
-    pub(crate) fn meet(&mut self, path: &str, good: (u64, u64), bad: (u64, u64)) -> Option<bool> {
+    pub(crate) fn match_targets(&mut self, path: &str, good: (u64, u64), bad: (u64, u64)) -> Option<bool> {
         let mut is_new = false;
         for (side, target, partner) in [(0, good, bad.0), (1, bad, good.0)] {
             match self.partners[side].get(&target) {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// A contract in a comment, and the range of lines in which its function begins.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Commented {
+pub struct CommentedContract {
     pub contract: Contract,
     pub lines: RangeInclusive<u32>,
 }
@@ -48,7 +48,7 @@ struct Group {
 ///
 /// # Errors
 /// If one is invalid.
-pub fn in_comments(source: &Arc<Source>) -> Result<Vec<Commented>> {
+pub fn in_comments(source: &Arc<Source>) -> Result<Vec<CommentedContract>> {
     let text = &source.text;
     groups(text)
         .into_iter()
@@ -63,7 +63,7 @@ pub fn in_comments(source: &Arc<Source>) -> Result<Vec<Commented>> {
             let contract = parse(&masked, &place)?;
             let header = header_end(text, group.end);
             let line = |at: usize| text[..at].bytes().filter(|b| *b == b'\n').count() as u32 + 1;
-            Ok(Some(Commented { contract, lines: line(group.end)..=line(header) }))
+            Ok(Some(CommentedContract { contract, lines: line(group.end)..=line(header) }))
         })
         .filter_map(Result::transpose)
         .collect()

@@ -27,7 +27,7 @@ struct Word {
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
     words: FxHashMap<u64, Word>,
-    is_given_up: bool,
+    is_discarded: bool,
 }
 
 /// The words of a range: number, and the mask of its bytes.
@@ -44,10 +44,10 @@ fn words(address: u64, len: u64) -> impl Iterator<Item = (u64, u8)> {
 impl Footprint {
     fn has_room(&mut self, len: u64) -> bool {
         if self.words.len() as u64 + len / WORD > MAX_WORDS as u64 {
-            self.is_given_up = true;
+            self.is_discarded = true;
             self.words = FxHashMap::default();
         }
-        !self.is_given_up
+        !self.is_discarded
     }
 
     /// Records a read. The bytes must still have the values that were read.
@@ -83,7 +83,7 @@ impl Footprint {
 
     /// Adds the footprint of a callee, which ran last.
     pub fn absorb(&mut self, mut inner: Footprint) {
-        self.is_given_up |= inner.is_given_up;
+        self.is_discarded |= inner.is_discarded;
         if !self.has_room(inner.words.len() as u64 * WORD) {
             return;
         }
@@ -119,10 +119,10 @@ impl Footprint {
             }
             for n in 0..WORD {
                 if word.read >> n & 1 == 1 {
-                    entry.note_used(start + n, word.found[n as usize]);
+                    entry.mark_used(start + n, word.found[n as usize]);
                 }
                 if word.written >> n & 1 == 1 && is_set(start + n) {
-                    exit.note_used(start + n, bytes[n as usize]);
+                    exit.mark_used(start + n, bytes[n as usize]);
                 }
             }
         }

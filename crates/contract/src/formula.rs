@@ -4,15 +4,15 @@
 //! in C: operands are promoted and converted to a common type. Integers, pointers and members through
 //! pointers are supported. Anything else makes the function unsupported.
 
-use crate::summary::{End, Path, Place, Reach, Region, Shared, Variable};
-use crate::version::{Version, Watched};
+use crate::summary::{End, Path, Place, Region, Shared, Supported, Variable};
+use crate::version::{ObservedFunction, Version};
 use explain::align::Side;
 use expression::ast::{Binary as Operator, Expr, ExprKind, Expression, Unary as Sign};
 use expression::types::{Shape, Type};
 use solver::{Binary, Term};
 use symbolic::semantics;
 
-const OUT: &str = "its contract says what is not followed";
+const UNSUPPORTED: &str = "its contract says what is not followed";
 
 /// The version and the end of the call that an expression refers to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct Moment {
 pub(crate) struct Formulas<'f, 'm> {
     pub shared: &'f mut Shared,
     pub versions: [&'f Version<'m>; 2],
-    pub functions: [&'f Watched<'m>; 2],
+    pub functions: [&'f ObservedFunction<'m>; 2],
     pub paths: [&'f Path; 2],
 }
 
@@ -38,7 +38,7 @@ struct Value<'m> {
 
 impl<'m> Formulas<'_, 'm> {
     /// The condition under which a predicate holds.
-    pub fn truth(&mut self, expression: &Expression, moment: Moment) -> Reach<Term> {
+    pub fn truth(&mut self, expression: &Expression, moment: Moment) -> Supported<Term> {
         let value = self.value(&expression.root, moment)?;
         Ok(self.is_true(value.term))
     }
@@ -58,7 +58,7 @@ impl<'m> Formulas<'_, 'm> {
         usize::from(moment.side == Side::Bad)
     }
 
-    fn value(&mut self, e: &Expr, moment: Moment) -> Reach<Value<'m>> {
+    fn value(&mut self, e: &Expr, moment: Moment) -> Supported<Value<'m>> {
         match &e.kind {
             ExprKind::Integer { value, bytes, signed } => {
                 let term =
@@ -78,7 +78,7 @@ impl<'m> Formulas<'_, 'm> {
                 let known =
                     self.shared.variables.iter().any(|(v, _)| *v == Variable::Parameter(name.clone()));
                 if !known {
-                    return Err(OUT);
+                    return Err(UNSUPPORTED);
                 }
                 let term = self.shared.variable(Variable::Parameter(name.clone()), 0);
                 Ok(Value { term, signed: is_signed(&ty), ty: Some(ty) })
@@ -99,31 +99,31 @@ impl<'m> Formulas<'_, 'm> {
             ExprKind::Call(f, arguments) => match (f.name(), arguments.as_slice()) {
                 (Some("$old"), [part]) => self.value(part, Moment { after: false, ..moment }),
                 (Some("$prev"), [part]) => self.value(part, Moment { side: Side::Good, ..moment }),
-                _ => Err(OUT),
+                _ => Err(UNSUPPORTED),
             },
-            _ => Err(OUT),
+            _ => Err(UNSUPPORTED),
         }
     }
 
-    fn result(&mut self, moment: Moment) -> Reach<Value<'m>> {
+    fn result(&mut self, moment: Moment) -> Supported<Value<'m>> {
         let n = self.side(moment);
-        let ty = self.functions[n].result().ok_or(OUT)?;
+        let ty = self.functions[n].result().ok_or(UNSUPPORTED)?;
         match &self.paths[n].end {
             End::Returned(results) if moment.after => {
-                let term = *results.first().ok_or(OUT)?;
+                let term = *results.first().ok_or(UNSUPPORTED)?;
                 Ok(Value { term, signed: is_signed(&ty), ty: Some(ty) })
             }
             _ => Err("its contract speaks of a result that is not there"),
         }
     }
 
-    fn load(&mut self, place: Place, ty: Type<'m>, moment: Moment) -> Reach<Value<'m>> {
+    fn load(&mut self, place: Place, ty: Type<'m>, moment: Moment) -> Supported<Value<'m>> {
         let is_scalar = matches!(
             ty.shape(),
             Shape::Integer { .. } | Shape::Character { .. } | Shape::Pointer(_) | Shape::Bool
         );
         if !is_scalar || ty.size() > 8 {
-            return Err(OUT);
+            return Err(UNSUPPORTED);
         }
         let n = self.side(moment);
         let written = moment.after.then_some(&self.paths[n].written);
@@ -132,13 +132,13 @@ impl<'m> Formulas<'_, 'm> {
     }
 
     /// A location in memory, and its type.
-    fn place(&mut self, e: &Expr, moment: Moment) -> Reach<(Place, Type<'m>)> {
+    fn place(&mut self, e: &Expr, moment: Moment) -> Supported<(Place, Type<'m>)> {
         let n = self.side(moment);
         match &e.kind {
             ExprKind::Name(name) => {
                 let version = self.versions[n];
                 let inner = format!("{}.{name}", self.functions[n].function.name);
-                let global = version.global(&inner).or_else(|| version.global(name)).ok_or(OUT)?;
+                let global = version.global(&inner).or_else(|| version.global(name)).ok_or(UNSUPPORTED)?;
                 let global = &version.globals[global];
                 let region = self.shared.region(Region::Global(global.name.clone()));
                 Ok(((region, 0), global.ty.clone()))
@@ -147,30 +147,30 @@ impl<'m> Formulas<'_, 'm> {
             ExprKind::Member { of, name, arrow, .. } => {
                 let (place, ty) = if *arrow { self.behind(of, moment)? } else { self.place(of, moment)? };
                 let ty = ty.completed_in(|| self.versions[n].modules.clone());
-                let Shape::Record(module, members) = ty.shape() else { return Err(OUT) };
-                let member = members.iter().find(|m| m.name == *name).ok_or(OUT)?;
+                let Shape::Record(module, members) = ty.shape() else { return Err(UNSUPPORTED) };
+                let member = members.iter().find(|m| m.name == *name).ok_or(UNSUPPORTED)?;
                 let of = Type::of(module, member.ty);
                 if member.bit_offset % 8 != 0 || member.bits != 8 * of.size() && member.bits != 0 {
-                    return Err(OUT);
+                    return Err(UNSUPPORTED);
                 }
                 Ok(((place.0, place.1 + (member.bit_offset / 8).cast_signed()), of))
             }
             ExprKind::Call(f, arguments) => match (f.name(), arguments.as_slice()) {
                 (Some("$old"), [part]) => self.place(part, Moment { after: false, ..moment }),
                 (Some("$prev"), [part]) => self.place(part, Moment { side: Side::Good, ..moment }),
-                _ => Err(OUT),
+                _ => Err(UNSUPPORTED),
             },
-            _ => Err(OUT),
+            _ => Err(UNSUPPORTED),
         }
     }
 
-    fn behind(&mut self, pointer: &Expr, moment: Moment) -> Reach<(Place, Type<'m>)> {
+    fn behind(&mut self, pointer: &Expr, moment: Moment) -> Supported<(Place, Type<'m>)> {
         let value = self.value(pointer, moment)?;
-        let Some(Shape::Pointer(to)) = value.ty.map(|ty| ty.shape()) else { return Err(OUT) };
-        Ok((self.shared.place(value.term).ok_or(OUT)?, to))
+        let Some(Shape::Pointer(to)) = value.ty.map(|ty| ty.shape()) else { return Err(UNSUPPORTED) };
+        Ok((self.shared.place(value.term).ok_or(UNSUPPORTED)?, to))
     }
 
-    fn unary(&mut self, sign: Sign, a: &Expr, moment: Moment) -> Reach<Value<'m>> {
+    fn unary(&mut self, sign: Sign, a: &Expr, moment: Moment) -> Supported<Value<'m>> {
         let a = self.value(a, moment)?;
         if sign == Sign::Not {
             let is = self.is_true(a.term);
@@ -190,7 +190,7 @@ impl<'m> Formulas<'_, 'm> {
                 let ones = self.shared.pool.constant(width, u128::MAX >> (128 - width));
                 self.shared.pool.binary(Binary::Xor, term, ones)
             }
-            _ => return Err(OUT),
+            _ => return Err(UNSUPPORTED),
         };
         Ok(Value { term, signed, ty: None })
     }
@@ -214,7 +214,7 @@ impl<'m> Formulas<'_, 'm> {
         (self.promoted(&a, width), self.promoted(&b, width), signed)
     }
 
-    fn binary(&mut self, operator: Operator, a: &Expr, b: &Expr, moment: Moment) -> Reach<Value<'m>> {
+    fn binary(&mut self, operator: Operator, a: &Expr, b: &Expr, moment: Moment) -> Supported<Value<'m>> {
         let (a, b) = (self.value(a, moment)?, self.value(b, moment)?);
         if let Operator::And | Operator::Or = operator {
             let (a, b) = (self.is_true(a.term), self.is_true(b.term));
@@ -228,7 +228,7 @@ impl<'m> Formulas<'_, 'm> {
         // and ordering are not supported.
         let is_equality = matches!(operator, Operator::Equal | Operator::NotEqual);
         if (is_pointer(&a) || is_pointer(&b)) && !is_equality && !self.is_null(&a) && !self.is_null(&b) {
-            return Err(OUT);
+            return Err(UNSUPPORTED);
         }
         let (a, b, signed) = self.common(a, b);
         let pool = &mut self.shared.pool;
@@ -252,7 +252,7 @@ impl<'m> Formulas<'_, 'm> {
                     Operator::BitAnd => Binary::And,
                     Operator::BitOr => Binary::Or,
                     Operator::BitXor => Binary::Xor,
-                    _ => return Err(OUT),
+                    _ => return Err(UNSUPPORTED),
                 };
                 return Ok(Value { term: pool.binary(operator, a, b), signed, ty: None });
             }

@@ -1,9 +1,9 @@
 //! Determines the global variables that a function and its callees read or write, in one replay.
 
-use crate::version::{Version, Watched};
+use crate::version::{ObservedFunction, Version};
+use replay::event_cursor::Stream;
 use replay::machine::Machine;
 use replay::observer::{Effect, ExternalCall, Observer, View};
-use replay::tape::Stream;
 use std::collections::{BTreeSet, HashMap};
 
 /// The uses of a function in a run.
@@ -13,7 +13,7 @@ pub struct Used {
     /// Names of variables.
     pub globals: BTreeSet<String>,
     /// It depends on more than its state: on input, or on an unknown external function.
-    pub reads_input: bool,
+    pub depends_on_input: bool,
 }
 
 /// Functions by module and number, with their uses.
@@ -33,7 +33,8 @@ pub fn used(version: &Version<'_>, stream: &Stream) -> Uses {
     };
     let mut uses = Uses::new();
     for (function, found) in watch.found {
-        let used = Used { calls: found.calls, globals: of(&found.marks), reads_input: found.reads_input };
+        let used =
+            Used { calls: found.calls, globals: of(&found.marks), depends_on_input: found.depends_on_input };
         uses.insert(function, used);
     }
     uses
@@ -45,13 +46,13 @@ pub fn merge(into: &mut Uses, from: Uses) {
         let known = into.entry(function).or_default();
         known.calls += used.calls;
         known.globals.extend(used.globals);
-        known.reads_input |= used.reads_input;
+        known.depends_on_input |= used.depends_on_input;
     }
 }
 
 /// The uses of a function of a version.
 #[must_use]
-pub fn of(uses: &Uses, watched: &Watched<'_>) -> Used {
+pub fn of(uses: &Uses, watched: &ObservedFunction<'_>) -> Used {
     uses.get(&(watched.module, watched.number)).cloned().unwrap_or_default()
 }
 
@@ -59,7 +60,7 @@ pub fn of(uses: &Uses, watched: &Watched<'_>) -> Used {
 struct Found {
     calls: u64,
     marks: Vec<u64>,
-    reads_input: bool,
+    depends_on_input: bool,
 }
 
 struct Watch<'w, 'm> {
@@ -107,11 +108,11 @@ impl Watch<'_, '_> {
 
 impl Found {
     fn new(words: usize) -> Found {
-        Found { calls: 0, marks: vec![0; words], reads_input: false }
+        Found { calls: 0, marks: vec![0; words], depends_on_input: false }
     }
 
     fn add(&mut self, other: &Found) {
-        self.reads_input |= other.reads_input;
+        self.depends_on_input |= other.depends_on_input;
         for (mark, more) in self.marks.iter_mut().zip(&other.marks) {
             *mark |= more;
         }
@@ -169,7 +170,7 @@ impl Observer for Watch<'_, '_> {
             None => true,
         };
         if let Some((_, found)) = self.frames.last_mut() {
-            found.reads_input |= input;
+            found.depends_on_input |= input;
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct Span {
 
 /// A call in both versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PairOfCalls {
+pub struct CallPair {
     pub function: String,
     pub good: Span,
     pub bad: Span,
@@ -33,9 +33,9 @@ pub struct PairOfCalls {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Intended {
     /// Pairs of calls that changed as their contract specifies.
-    pub fulfilled: Vec<PairOfCalls>,
+    pub fulfilled: Vec<CallPair>,
     /// Pairs of calls that changed otherwise, or that may not change at all.
-    pub violated: Vec<PairOfCalls>,
+    pub violated: Vec<CallPair>,
     /// Functions of these runs that have a contract.
     pub functions: Vec<String>,
     pub notes: Vec<String>,
@@ -48,7 +48,7 @@ impl Intended {
     pub fn unexplained(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for outer in &self.violated {
-            let is_inside = |inner: &PairOfCalls| {
+            let is_inside = |inner: &CallPair| {
                 let (inner, outer) = (&inner.bad, &outer.bad);
                 inner.process == outer.process
                     && inner.stream == outer.stream
@@ -78,7 +78,7 @@ impl Intended {
 
     /// Whether a contract covers the end of the process.
     #[must_use]
-    pub fn speaks_of_the_end(&self) -> bool {
+    pub fn covers_process_end(&self) -> bool {
         self.fulfilled.iter().any(|pair| pair.good.ends_process || pair.bad.ends_process)
     }
 }
@@ -88,7 +88,7 @@ impl Checking<'_> {
     #[must_use]
     pub fn meant_functions(&self) -> Vec<MeantFunction> {
         let calls =
-            |pairs: &[PairOfCalls], name: &str| pairs.iter().filter(|pair| pair.function == name).count();
+            |pairs: &[CallPair], name: &str| pairs.iter().filter(|pair| pair.function == name).count();
         self.functions
             .iter()
             .filter(|(_, checked)| checked.is_written && checked.answer.untold == 0)

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 /// The result for a pair.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct Judgement {
     /// The cases that applied, by number.
     pub applied: Vec<usize>,
     pub violations: Vec<Violation>,
@@ -42,22 +42,22 @@ pub struct Violation {
 pub type Output = (String, Vec<u8>);
 
 /// Prefix of the names of outputs that are external calls instead of output.
-pub(crate) const DEEDS: &str = "calls of ";
+pub(crate) const EFFECT_PREFIX: &str = "calls of ";
 
 /// How a call terminated, in terms of contracts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Manner {
+enum Termination {
     Normal,
     Process(Ended),
     Named(String),
 }
 
-impl std::fmt::Display for Manner {
+impl std::fmt::Display for Termination {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Manner::Normal => write!(f, "it returns"),
-            Manner::Process(ended) => write!(f, "{ended}"),
-            Manner::Named(name) => write!(f, "{name}"),
+            Termination::Normal => write!(f, "it returns"),
+            Termination::Process(ended) => write!(f, "{ended}"),
+            Termination::Named(name) => write!(f, "{name}"),
         }
     }
 }
@@ -72,10 +72,10 @@ pub fn judge<'m>(
     pair: &Pair<'_, 'm>,
     globals: [&[Root<'m>]; 2],
     outputs: [&[Output]; 2],
-) -> Result<Judged> {
-    let mut judged = Judged { applied: Vec::new(), violations: Vec::new(), unknown: Vec::new() };
-    let previous = manner(contract, pair, Side::Good)?;
-    let current = manner(contract, pair, Side::Bad)?;
+) -> Result<Judgement> {
+    let mut judged = Judgement { applied: Vec::new(), violations: Vec::new(), unknown: Vec::new() };
+    let previous = termination(contract, pair, Side::Good)?;
+    let current = termination(contract, pair, Side::Bad)?;
     for (number, case) in contract.cases.iter().enumerate() {
         match applies(case, pair, &previous)? {
             Ok(false) => continue,
@@ -85,7 +85,7 @@ pub fn judge<'m>(
                 continue;
             }
         }
-        oblige(case, pair, &current, &mut judged)?;
+        check_obligations(case, pair, &current, &mut judged)?;
     }
     if judged.applied.is_empty() && judged.unknown.is_empty() {
         judged.violations.extend(alike(pair, globals, outputs));
@@ -93,35 +93,37 @@ pub fn judge<'m>(
     Ok(judged)
 }
 
-fn manner(contract: &Contract, pair: &Pair<'_, '_>, side: Side) -> Result<Manner> {
+fn termination(contract: &Contract, pair: &Pair<'_, '_>, side: Side) -> Result<Termination> {
     let ended = &pair.run(side).call.ended;
     if *ended != Ended::Returned {
-        return Ok(Manner::Process(ended.clone()));
+        return Ok(Termination::Process(ended.clone()));
     }
     for error in &contract.errors {
         if truth(pair, side, true, &error.predicate)? == Truth::True {
-            return Ok(Manner::Named(error.name.clone()));
+            return Ok(Termination::Named(error.name.clone()));
         }
     }
-    Ok(Manner::Normal)
+    Ok(Termination::Normal)
 }
 
 /// Whether the termination of a call in a version is of this kind.
-fn is_of(manner: &Manner, kind: &Kind, version: &Version<'_>) -> bool {
-    match (manner, kind) {
-        (Manner::Normal, _) => false,
+fn is_kind(termination: &Termination, kind: &Kind, version: &Version<'_>) -> bool {
+    match (termination, kind) {
+        (Termination::Normal, _) => false,
         (_, Kind::Any) => true,
-        (Manner::Process(Ended::Abort), Kind::Abort) => true,
-        (Manner::Process(Ended::Abort), Kind::Signal(name)) => name.as_deref() == Some("SIGABRT"),
-        (Manner::Process(Ended::Signal(number)), Kind::Signal(name)) => {
+        (Termination::Process(Ended::Abort), Kind::Abort) => true,
+        (Termination::Process(Ended::Abort), Kind::Signal(name)) => name.as_deref() == Some("SIGABRT"),
+        (Termination::Process(Ended::Signal(number)), Kind::Signal(name)) => {
             name.as_ref().is_none_or(|name| *name == crate::watch::signal_name(*number))
         }
-        (Manner::Process(Ended::Exit(status)), Kind::Exit(wanted)) => wanted.is_none_or(|w| w == *status),
-        (Manner::Process(Ended::Throw(ty)), Kind::Throw(wanted)) => {
+        (Termination::Process(Ended::Exit(status)), Kind::Exit(wanted)) => {
+            wanted.is_none_or(|w| w == *status)
+        }
+        (Termination::Process(Ended::Throw(ty)), Kind::Throw(wanted)) => {
             let is_it = |w: &String| ty.as_ref().is_some_and(|ty| is_a(&version.modules, ty, w));
             wanted.as_ref().is_none_or(is_it)
         }
-        (Manner::Named(name), Kind::Named(wanted)) => name == wanted,
+        (Termination::Named(name), Kind::Named(wanted)) => name == wanted,
         _ => false,
     }
 }
@@ -144,13 +146,17 @@ fn all<'a>(
 }
 
 /// Whether a case applies to this pair; the reason if that cannot be decided.
-fn applies(case: &Case, pair: &Pair<'_, '_>, previous: &Manner) -> Result<std::result::Result<bool, String>> {
+fn applies(
+    case: &Case,
+    pair: &Pair<'_, '_>,
+    previous: &Termination,
+) -> Result<std::result::Result<bool, String>> {
     match all(&case.requires, pair, Side::Bad, false)? {
         Ok(true) => {}
         other => return Ok(other),
     }
     let is_silent = case.when_ensured.is_empty() && case.when_signaled.is_empty();
-    if *previous == Manner::Normal {
+    if *previous == Termination::Normal {
         if case.when_ensured.is_empty() {
             return Ok(Ok(is_silent));
         }
@@ -162,7 +168,7 @@ fn applies(case: &Case, pair: &Pair<'_, '_>, previous: &Manner) -> Result<std::r
     let of_kind: Vec<&Predicate> = case
         .when_signaled
         .iter()
-        .filter(|(kind, _)| is_of(previous, kind, pair.good.version))
+        .filter(|(kind, _)| is_kind(previous, kind, pair.good.version))
         .map(|(_, p)| p)
         .collect();
     if of_kind.is_empty() {
@@ -172,17 +178,22 @@ fn applies(case: &Case, pair: &Pair<'_, '_>, previous: &Manner) -> Result<std::r
 }
 
 /// Checks the obligations of a case that applies on the current version.
-fn oblige(case: &Case, pair: &Pair<'_, '_>, current: &Manner, judged: &mut Judged) -> Result<()> {
+fn check_obligations(
+    case: &Case,
+    pair: &Pair<'_, '_>,
+    current: &Termination,
+    judged: &mut Judgement,
+) -> Result<()> {
     let obligations: Vec<&Predicate> = match current {
-        Manner::Normal => case.ensures.iter().collect(),
+        Termination::Normal => case.ensures.iter().collect(),
         _ => case
             .signals
             .iter()
-            .filter(|(kind, _)| is_of(current, kind, pair.bad.version))
+            .filter(|(kind, _)| is_kind(current, kind, pair.bad.version))
             .map(|(_, p)| p)
             .collect(),
     };
-    if *current != Manner::Normal && !case.ensures.is_empty() && case.signals.is_empty() {
+    if *current != Termination::Normal && !case.ensures.is_empty() && case.signals.is_empty() {
         let clause = case.ensures.first().map(|p| p.clause.clone());
         let what = format!("the call does not end normally in bad: {current}");
         judged.violations.push(Violation { clause, what, values: Vec::new(), differences: Vec::new() });
@@ -195,7 +206,7 @@ fn oblige(case: &Case, pair: &Pair<'_, '_>, current: &Manner, judged: &mut Judge
                 judged.unknown.push(format!("{}: {why}", predicate.clause));
                 continue;
             }
-            Truth::False if *current == Manner::Normal => "it does not hold".to_owned(),
+            Truth::False if *current == Termination::Normal => "it does not hold".to_owned(),
             Truth::False => format!("the call ends with {current} in bad"),
             Truth::Undefined(why) => format!("it has no value: {why}"),
         };
@@ -249,7 +260,7 @@ fn alike<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2], outputs: [&[Output]
         };
         let (a, b) = (written(outputs[0]), written(outputs[1]));
         if a != b {
-            let (path, (good, bad)) = match name.starts_with(DEEDS) {
+            let (path, (good, bad)) = match name.starts_with(EFFECT_PREFIX) {
                 true => (name.clone(), (lines(&a), lines(&b))),
                 false => (format!("output to {name}"), excerpts(&a, &b)),
             };
@@ -287,8 +298,8 @@ fn number(bytes: &[u8]) -> String {
 }
 
 /// Effects outside of memory, one line each.
-fn lines(deeds: &[u8]) -> String {
-    let text = String::from_utf8_lossy(deeds);
+fn lines(external_effects: &[u8]) -> String {
+    let text = String::from_utf8_lossy(external_effects);
     let lines: Vec<&str> = text.lines().collect();
     if lines.is_empty() { "none".to_owned() } else { lines.join("; ") }
 }
@@ -318,7 +329,7 @@ fn roots<'m>(run: &Run<'_, 'm>, globals: &[Root<'m>]) -> Vec<Root<'m>> {
 
 /// Whether the states before the calls are equal.
 #[must_use]
-pub fn begin_alike<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2]) -> bool {
+pub fn have_equal_entry_states<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2]) -> bool {
     let (ours, theirs) = (&pair.good.call.entry, &pair.bad.call.entry);
     let locals = &theirs.thread_locals;
     let is_other = |(name, bytes): (&String, &Vec<u8>)| locals.get(name).is_some_and(|other| other != bytes);

@@ -8,10 +8,10 @@
 //! * [`globals`]: the variables that a function and its callees use, from a first replay;
 //! * [`watch`](mod@watch): the calls of a second replay, with the states before and after ([`state`],
 //!   captured by [`capture`](mod@capture) with the help of [`objects`]);
-//! * [`footprint`]: what a call read and wrote, for memory that types do not reach; `deeds`: its effects on
+//! * [`footprint`]: what a call read and wrote, for memory that types do not reach; `external_effects`: its effects on
 //!   state outside of memory;
 //! * [`compare`](mod@compare): the differences between states of two versions, by declared shape, or word by
-//!   word (`untyped`), or as far as the calls used it (`beside`);
+//!   word (`untyped`), or as far as the calls used it (`adjacent`);
 //! * [`moment`]: predicates over a pair of calls; [`judge`](mod@judge): cases, and the rule that everything
 //!   else is unchanged; [`exceptions`]: the classes of an exception;
 //! * `prove`: a contract for all states, by formulas of both versions' paths (`summary`, `formula`); a
@@ -37,15 +37,15 @@
 //! # Ok::<(), contract::Error>(())
 //! ```
 
+mod adjacent;
 pub mod answer;
-mod beside;
 pub mod capture;
 pub mod check;
 pub mod checking;
 pub mod compare;
-mod deeds;
 pub mod error;
 pub mod exceptions;
+mod external_effects;
 pub mod find;
 pub mod footprint;
 mod formula;

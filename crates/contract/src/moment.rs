@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::language::{Predicate, Quantifier};
 use crate::shown::show;
 use crate::state::{Knowledge, RESULT, State, parameter_address};
-use crate::version::{Version, Watched};
+use crate::version::{ObservedFunction, Version};
 use crate::watch::{Call, Ended};
 use explain::align::Side;
 use expression::ast::{Binary, Expr, ExprKind, TypeName};
@@ -30,7 +30,7 @@ const MAX_VALUES: i128 = 1_000_000;
 #[derive(Clone, Copy)]
 pub struct Run<'p, 'm> {
     pub version: &'p Version<'m>,
-    pub watched: &'p Watched<'m>,
+    pub watched: &'p ObservedFunction<'m>,
     pub call: &'p Call<'m>,
 }
 
@@ -79,12 +79,12 @@ pub struct Moment<'p, 'm> {
     pub predicate: &'p Predicate,
     /// Variables of quantifiers.
     bound: &'p [(String, Type<'m>, Vec<u8>)],
-    aside: &'p Aside,
+    side_results: &'p SideResults,
 }
 
 /// Additional results of an evaluation.
 #[derive(Default)]
-struct Aside {
+struct SideResults {
     /// An error in a predicate inside a quantifier.
     trouble: RefCell<Option<Error>>,
     /// Values for which the body of a `\forall` does not hold; the last ones that were found.
@@ -96,10 +96,10 @@ struct Aside {
 /// # Errors
 /// If the predicate itself is invalid.
 pub fn truth(pair: &Pair<'_, '_>, side: Side, after: bool, predicate: &Predicate) -> Result<Truth> {
-    let aside = Aside::default();
-    let moment = Moment { pair, side, after, predicate, bound: &[], aside: &aside };
+    let side_results = SideResults::default();
+    let moment = Moment { pair, side, after, predicate, bound: &[], side_results: &side_results };
     let value = expression::evaluate(&predicate.expression, &moment);
-    if let Some(error) = aside.trouble.take() {
+    if let Some(error) = side_results.trouble.take() {
         return Err(error);
     }
     match value {
@@ -111,7 +111,7 @@ pub fn truth(pair: &Pair<'_, '_>, side: Side, after: bool, predicate: &Predicate
                 return Err(Error::Syntax { place: predicate.place.clone(), what });
             }
         }),
-        Err(error) if error.is_of_the_moment() => {
+        Err(error) if error.depends_on_moment() => {
             let text = error.to_string().replace('$', "\\");
             Ok(match error.kind {
                 expression::Kind::NoValue(_) => Truth::Unknown(text),
@@ -145,11 +145,11 @@ fn wrong(predicate: &Predicate, error: &expression::Error, moment: &Moment<'_, '
 /// The values of the lvalues in a predicate, for display.
 #[must_use]
 pub fn shown(pair: &Pair<'_, '_>, side: Side, after: bool, predicate: &Predicate) -> Vec<Shown> {
-    let aside = Aside::default();
-    let moment = Moment { pair, side, after, predicate, bound: &[], aside: &aside };
+    let side_results = SideResults::default();
+    let moment = Moment { pair, side, after, predicate, bound: &[], side_results: &side_results };
     let mut all = moment.parts();
     if expression::evaluate(&predicate.expression, &moment).is_ok() {
-        all.append(&mut aside.witness.take());
+        all.append(&mut side_results.witness.take());
     }
     all
 }
@@ -259,7 +259,7 @@ impl<'p, 'm> Moment<'p, 'm> {
     }
 
     /// Whether a name or member exists only in this version.
-    fn only_in(&self, form: &Form<'_>, side: Side) -> expression::Result<Evaluated<'m>> {
+    fn exists_only_in(&self, form: &Form<'_>, side: Side) -> expression::Result<Evaluated<'m>> {
         let [part] = form.arguments else {
             let kind = expression::Kind::Unsupported("this form with other than one argument");
             return Err(expression::Error { kind, span: form.span.clone() });
@@ -269,7 +269,7 @@ impl<'p, 'm> Moment<'p, 'm> {
             let moment = Moment { side, after: false, ..*self };
             match evaluate_part(form.expression, part, &moment) {
                 Ok(_) => true,
-                Err(error) => error.is_of_the_moment(),
+                Err(error) => error.depends_on_moment(),
             }
         };
         let other = if side == Side::Good { Side::Bad } else { Side::Good };
@@ -281,7 +281,7 @@ impl<'p, 'm> Moment<'p, 'm> {
         Ok(int(here && !there))
     }
 
-    fn quantified(&self, quantifier: &'p Quantifier) -> Option<expression::Result<Evaluated<'m>>> {
+    fn evaluate_quantifier(&self, quantifier: &'p Quantifier) -> Option<expression::Result<Evaluated<'m>>> {
         let name = TypeName { base: quantifier.ty.clone(), pointers: 0, span: 0..0 };
         let result = (|| -> Result<std::result::Result<bool, expression::Error>> {
             let ty = expression::types::named(self, &name).map_err(|error| Error::Syntax {
@@ -305,7 +305,7 @@ impl<'p, 'm> Moment<'p, 'm> {
                     let moment = Moment { predicate, bound: &bound, ..*self };
                     match expression::evaluate(&predicate.expression, &moment) {
                         Ok(value) => Ok(Ok(value.truth().unwrap_or(false))),
-                        Err(error) if error.is_of_the_moment() => Ok(Err(error)),
+                        Err(error) if error.depends_on_moment() => Ok(Err(error)),
                         Err(error) => Err(wrong(predicate, &error, &moment)),
                     }
                 };
@@ -318,7 +318,7 @@ impl<'p, 'm> Moment<'p, 'm> {
                                 let value = value.to_string();
                                 let mut shown = vec![Shown { expression: name.clone(), value }];
                                 shown.extend(moment.parts().into_iter().filter(|s| s.expression != name));
-                                *self.aside.witness.borrow_mut() = shown;
+                                *self.side_results.witness.borrow_mut() = shown;
                             }
                             return Ok(Ok(is));
                         }
@@ -336,7 +336,7 @@ impl<'p, 'm> Moment<'p, 'm> {
             Ok(Ok(truth)) => Ok(int(truth)),
             Ok(Err(error)) => Err(error),
             Err(error) => {
-                self.aside.trouble.borrow_mut().get_or_insert(error);
+                self.side_results.trouble.borrow_mut().get_or_insert(error);
                 Ok(int(false))
             }
         })
@@ -366,7 +366,7 @@ impl<'p, 'm> Moment<'p, 'm> {
             let moment = Moment { predicate: range, ..*self };
             let value = match evaluate_part(&range.expression, other, &moment) {
                 Ok(value) => value,
-                Err(error) if error.is_of_the_moment() => return Ok(Err(error)),
+                Err(error) if error.depends_on_moment() => return Ok(Err(error)),
                 // It may depend on the variable itself.
                 Err(_) => continue,
             };
@@ -483,17 +483,17 @@ impl<'m> Scope<'m> for Moment<'_, 'm> {
         match form.name {
             "$old" => Some(self.elsewhere(form, &Moment { after: false, ..*self })),
             "$prev" => Some(self.elsewhere(form, &Moment { side: Side::Good, ..*self })),
-            "$latest" => Some(self.only_in(form, Side::Bad)),
-            "$deprecated" => Some(self.only_in(form, Side::Good)),
+            "$latest" => Some(self.exists_only_in(form, Side::Bad)),
+            "$deprecated" => Some(self.exists_only_in(form, Side::Good)),
             "$result" => None,
             name => {
                 let number: usize = name.strip_prefix('$')?.parse().ok()?;
-                self.quantified(self.predicate.quantifiers.get(number)?)
+                self.evaluate_quantifier(self.predicate.quantifiers.get(number)?)
             }
         }
     }
 
-    fn pointer_at(&self, at: u64, address: u64) -> u64 {
+    fn loaded_pointer(&self, at: u64, address: u64) -> u64 {
         if address == 0 { 0 } else { address | at & PREVIOUS }
     }
 

@@ -1,7 +1,7 @@
 //! Memory locations as source expressions: `total`, `p->len`, `*q`, `table[2].x`.
 
 use crate::summary::{Place, Region, Shared};
-use crate::version::{Version, Watched};
+use crate::version::{ObservedFunction, Version};
 use expression::types::{Shape, Type};
 use program::model::Member;
 
@@ -22,13 +22,13 @@ pub(crate) struct Named<'m> {
 pub(crate) struct Names<'n, 'm> {
     pub shared: &'n Shared,
     pub version: &'n Version<'m>,
-    pub function: &'n Watched<'m>,
+    pub function: &'n ObservedFunction<'m>,
 }
 
 /// The base of a region: a variable, or the target of a pointer.
 enum Base {
     Variable(String),
-    Behind(String),
+    PointerTarget(String),
 }
 
 impl<'m> Names<'_, 'm> {
@@ -45,7 +45,7 @@ impl<'m> Names<'_, 'm> {
         let (region, offset) = place;
         let (name, ty, from) = match base {
             Base::Variable(name) => (name, ty, 0),
-            Base::Behind(pointer) => {
+            Base::PointerTarget(pointer) => {
                 let size = i64::try_from(self.completed(&ty).size()).ok().filter(|size| *size > 0)?;
                 let from = offset.div_euclid(size) * size;
                 match from / size {
@@ -68,12 +68,12 @@ impl<'m> Names<'_, 'm> {
             }
             Region::Parameter(name) => {
                 let parameter = self.function.parameters.iter().find(|p| p.name == *name)?;
-                Some((Base::Behind(name.clone()), pointee(&parameter.ty)?))
+                Some((Base::PointerTarget(name.clone()), pointee(&parameter.ty)?))
             }
-            Region::Behind(at) => {
+            Region::PointerTarget(at) => {
                 let pointer = self.nested(*at, nesting + 1)?;
                 let ty = pointee(&pointer.ty)?;
-                Some((Base::Behind(pointer.name), ty))
+                Some((Base::PointerTarget(pointer.name), ty))
             }
             Region::Frame(_) => None,
         }

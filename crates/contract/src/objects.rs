@@ -21,7 +21,7 @@ const NEAR: u64 = 64;
 
 /// See the module's documentation.
 #[derive(Default)]
-pub struct Objects {
+pub struct ObjectMap {
     /// Start and length.
     heap: BTreeMap<u64, u64>,
     /// Pages in which there ever was a heap block.
@@ -87,12 +87,12 @@ impl Bytes {
     }
 }
 
-impl Objects {
+impl ObjectMap {
     /// `globals` are the starts and ends of variables.
     #[must_use]
-    pub fn new(mut globals: Vec<(u64, u64)>) -> Objects {
+    pub fn new(mut globals: Vec<(u64, u64)>) -> ObjectMap {
         globals.sort_unstable();
-        Objects { globals, ..Objects::default() }
+        ObjectMap { globals, ..ObjectMap::default() }
     }
 
     /// Start and end of the heap block that contains an address.
@@ -111,7 +111,7 @@ impl Objects {
     /// Whether an address is near present or former heap blocks: the C library has blocks of its own there,
     /// about which nothing is known.
     #[must_use]
-    pub fn was_heap(&self, address: u64) -> bool {
+    pub fn is_near_heap(&self, address: u64) -> bool {
         let page = address / PAGE;
         self.heap_pages.range(page.saturating_sub(NEAR)..=page + NEAR).next().is_some()
     }
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_was_set_is_known_byte_by_byte() {
-        let mut objects = Objects::new(vec![(0x100, 0x110)]);
+        let mut objects = ObjectMap::new(vec![(0x100, 0x110)]);
         assert!(objects.is_defined(0x10f) && !objects.is_defined(0x110));
         objects.define(0x1ffe, 4);
         let defined: Vec<bool> = (0x1ffc..0x2004).map(|a| objects.is_defined(a)).collect();
@@ -267,11 +267,13 @@ mod tests {
 
     #[test]
     fn objects_have_ends() {
-        let mut objects = Objects::new(vec![(0x100, 0x110)]);
+        let mut objects = ObjectMap::new(vec![(0x100, 0x110)]);
         objects.add_block(0x5000, 24);
         assert_eq!(objects.block(0x5017), Some((0x5000, 0x5018)));
         assert_eq!(objects.block(0x5018), None);
-        assert!(objects.was_heap(0x5018) && objects.was_heap(0x6000) && !objects.was_heap(0x50_0000));
+        assert!(
+            objects.is_near_heap(0x5018) && objects.is_near_heap(0x6000) && !objects.is_near_heap(0x50_0000)
+        );
         assert!(objects.is_tracked(0x104) && objects.is_tracked(0x5000) && !objects.is_tracked(0x110));
     }
 }

@@ -5,10 +5,10 @@
 //! has another entry state, are then paired by entry state, in order, but only if the function depends on
 //! nothing else, such as input.
 
-use crate::judge::begin_alike;
+use crate::judge::have_equal_entry_states;
 use crate::moment::{Pair, Run};
 use crate::state::Root;
-use crate::version::{Version, Watched};
+use crate::version::{ObservedFunction, Version};
 use crate::watch::Call;
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const MAX_TRIES: usize = 20_000;
 pub struct Calls<'p, 'm> {
     pub version: &'p Version<'m>,
     /// The functions of this name.
-    pub watched: &'p [(usize, Watched<'m>)],
+    pub watched: &'p [(usize, ObservedFunction<'m>)],
     pub calls: Vec<&'p Call<'m>>,
     pub globals: &'p [Root<'m>],
 }
@@ -65,7 +65,7 @@ pub fn pair<'p, 'm>(good: &Calls<'p, 'm>, bad: &Calls<'p, 'm>, by_state: bool) -
         };
         used[n] = true;
         let pair = Pair { good: other, bad: run };
-        if begin_alike(&pair, globals) {
+        if have_equal_entry_states(&pair, globals) {
             paired.pairs.push((pair, true));
         } else {
             unmatched_good.push(n);
@@ -85,7 +85,7 @@ pub fn pair<'p, 'm>(good: &Calls<'p, 'm>, bad: &Calls<'p, 'm>, by_state: bool) -
                 }
                 let (Some(run), Some(other)) = (bad.run(call), good.run(good.calls[*n])) else { continue };
                 let pair = Pair { good: other, bad: run };
-                if begin_alike(&pair, globals) {
+                if have_equal_entry_states(&pair, globals) {
                     found = Some((at, pair));
                     break;
                 }

@@ -8,9 +8,9 @@
 use crate::answer::{Proof, ProofStatus};
 use crate::formula::{Formulas, Moment};
 use crate::language::{Case, Contract, Kind, Predicate};
-use crate::summary::{End, Path, Reach, Region, Shared, paths};
-use crate::version::{Version, Watched};
-use crate::witness::{self, Came, Program};
+use crate::summary::{End, Path, Region, Shared, Supported, paths};
+use crate::version::{ObservedFunction, Version};
+use crate::witness::{self, Program, WitnessResult};
 use explain::align::Side;
 use expression::types::{Shape, Type};
 use solver::{Binary, Outcome, Session, Settings, Term};
@@ -18,8 +18,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Timeouts of a query, and of all queries about a function.
-const QUESTION: Duration = Duration::from_secs(2);
-const FUNCTION: Duration = Duration::from_secs(10);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
+const FUNCTION_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of counterexamples to run while earlier ones are not confirmed.
 const MAX_RUNS: usize = 8;
 /// Types nested deeper than this are assumed to be equal.
@@ -29,7 +29,7 @@ const MAX_NESTING: usize = 6;
 pub(crate) fn prove<'m>(
     contract: &Contract,
     versions: [&Version<'m>; 2],
-    functions: [&Watched<'m>; 2],
+    functions: [&ObservedFunction<'m>; 2],
     programs: Option<&[Program; 2]>,
 ) -> Proof {
     match attempt(contract, versions, functions, programs) {
@@ -41,9 +41,9 @@ pub(crate) fn prove<'m>(
 fn attempt<'m>(
     contract: &Contract,
     versions: [&Version<'m>; 2],
-    functions: [&Watched<'m>; 2],
+    functions: [&ObservedFunction<'m>; 2],
     programs: Option<&[Program; 2]>,
-) -> Reach<Proof> {
+) -> Supported<Proof> {
     if !contract.errors.is_empty() {
         return Err("its contract names errors");
     }
@@ -53,7 +53,7 @@ fn attempt<'m>(
     same_layouts(versions, functions, &shared)?;
     let counts = [good.len() as u64, bad.len() as u64];
     let assumes = assumptions(&shared);
-    let mut session = Session::new(Settings { internal_timeout: QUESTION, ..Settings::default() });
+    let mut session = Session::new(Settings { internal_timeout: QUERY_TIMEOUT, ..Settings::default() });
     let began = Instant::now();
     let (mut dropped, mut unconfirmed, mut runs) = (Vec::new(), None, 0);
     for one in &good {
@@ -63,7 +63,7 @@ fn attempt<'m>(
             conditions.extend(&other.conditions);
             conditions.push(violated);
             conditions.extend(different(&mut shared));
-            if began.elapsed() > FUNCTION {
+            if began.elapsed() > FUNCTION_TIMEOUT {
                 return Err("the solver takes too long");
             }
             match session.solve(&mut shared.pool, &conditions, &|_| 0) {
@@ -84,20 +84,20 @@ fn attempt<'m>(
                     let mut proof = Proof { paths: counts, assumes: assumes.clone(), ..Proof::default() };
                     proof.state = witness::shown(&shared, &sides[1], &value);
                     match witness::run(&shared, &sides, &value) {
-                        Came::True { ended, differences } => {
+                        WitnessResult::True { ended, differences } => {
                             (proof.status, proof.ended) = (ProofStatus::Refuted, Some(ended));
                             proof.differences = differences;
                             return Ok(proof);
                         }
-                        Came::False if runs < MAX_RUNS => {
+                        WitnessResult::False if runs < MAX_RUNS => {
                             runs += 1;
                             dropped.push(
                                 "the solver found a state in which it does not hold, but run from there both versions do \
                                  something else",
                             );
                         }
-                        Came::False => return Err("no state that the solver found came true"),
-                        Came::NotRun(why) => {
+                        WitnessResult::False => return Err("no state that the solver found came true"),
+                        WitnessResult::NotRun(why) => {
                             (proof.status, proof.why) = (ProofStatus::Unconfirmed, why);
                             unconfirmed.get_or_insert(proof);
                         }
@@ -121,16 +121,16 @@ fn attempt<'m>(
 fn violation<'m>(
     contract: &Contract,
     versions: [&Version<'m>; 2],
-    functions: [&Watched<'m>; 2],
+    functions: [&ObservedFunction<'m>; 2],
     shared: &mut Shared,
     paths: [&Path; 2],
-) -> Reach<Term> {
+) -> Supported<Term> {
     let mut none = shared.pool.constant(1, 1);
     let mut violated = shared.pool.constant(1, 0);
     for case in &contract.cases {
         let mut formulas = Formulas { shared, versions, functions, paths };
         let applies = applies(case, &mut formulas)?;
-        let fulfilled = obligation(case, &mut formulas)?;
+        let fulfilled = obligation_formula(case, &mut formulas)?;
         let broken = shared.pool.not(fulfilled);
         let broken = shared.pool.and(applies, broken);
         violated = shared.pool.or(violated, broken);
@@ -142,7 +142,7 @@ fn violation<'m>(
     Ok(shared.pool.or(violated, changed))
 }
 
-fn all(predicates: &[&Predicate], moment: Moment, formulas: &mut Formulas<'_, '_>) -> Reach<Term> {
+fn all(predicates: &[&Predicate], moment: Moment, formulas: &mut Formulas<'_, '_>) -> Supported<Term> {
     let mut term = formulas.shared.pool.constant(1, 1);
     for predicate in predicates {
         if !predicate.quantifiers.is_empty() {
@@ -155,7 +155,7 @@ fn all(predicates: &[&Predicate], moment: Moment, formulas: &mut Formulas<'_, '_
 }
 
 /// The same as in [`crate::judge`].
-fn applies(case: &Case, formulas: &mut Formulas<'_, '_>) -> Reach<Term> {
+fn applies(case: &Case, formulas: &mut Formulas<'_, '_>) -> Supported<Term> {
     let before = Moment { side: Side::Bad, after: false };
     let requires = all(&case.requires.iter().collect::<Vec<_>>(), before, formulas)?;
     let (is, is_not) = (formulas.shared.pool.constant(1, 1), formulas.shared.pool.constant(1, 0));
@@ -167,27 +167,27 @@ fn applies(case: &Case, formulas: &mut Formulas<'_, '_>) -> Reach<Term> {
         End::Returned(_) => all(&case.when_ensured.iter().collect::<Vec<_>>(), after, formulas)?,
         end => {
             let of_kind: Vec<&Predicate> =
-                case.when_signaled.iter().filter(|(kind, _)| is_of(end, kind)).map(|(_, p)| p).collect();
+                case.when_signaled.iter().filter(|(kind, _)| is_kind(end, kind)).map(|(_, p)| p).collect();
             if of_kind.is_empty() { is_not } else { all(&of_kind, after, formulas)? }
         }
     };
     Ok(formulas.shared.pool.and(requires, ended))
 }
 
-fn obligation(case: &Case, formulas: &mut Formulas<'_, '_>) -> Reach<Term> {
+fn obligation_formula(case: &Case, formulas: &mut Formulas<'_, '_>) -> Supported<Term> {
     let after = Moment { side: Side::Bad, after: true };
     match &formulas.paths[1].end {
         End::Returned(_) => all(&case.ensures.iter().collect::<Vec<_>>(), after, formulas),
         _ if !case.ensures.is_empty() && case.signals.is_empty() => Ok(formulas.shared.pool.constant(1, 0)),
         end => {
             let of_kind: Vec<&Predicate> =
-                case.signals.iter().filter(|(kind, _)| is_of(end, kind)).map(|(_, p)| p).collect();
+                case.signals.iter().filter(|(kind, _)| is_kind(end, kind)).map(|(_, p)| p).collect();
             all(&of_kind, after, formulas)
         }
     }
 }
 
-fn is_of(end: &End, kind: &Kind) -> bool {
+fn is_kind(end: &End, kind: &Kind) -> bool {
     match (end, kind) {
         (End::Returned(_), _) => false,
         (_, Kind::Any) | (End::Abort, Kind::Abort) => true,
@@ -201,7 +201,7 @@ fn is_of(end: &End, kind: &Kind) -> bool {
 }
 
 /// The condition under which two paths behave differently.
-fn differ(shared: &mut Shared, [good, bad]: [&Path; 2]) -> Reach<Term> {
+fn differ(shared: &mut Shared, [good, bad]: [&Path; 2]) -> Supported<Term> {
     let mut differ = shared.pool.constant(1, 0);
     match (&good.end, &bad.end) {
         (End::Returned(ours), End::Returned(theirs)) => {
@@ -232,7 +232,11 @@ fn differ(shared: &mut Shared, [good, bad]: [&Path; 2]) -> Reach<Term> {
 }
 
 /// Checks that members have the same offsets in both versions.
-fn same_layouts(versions: [&Version<'_>; 2], functions: [&Watched<'_>; 2], shared: &Shared) -> Reach<()> {
+fn same_layouts(
+    versions: [&Version<'_>; 2],
+    functions: [&ObservedFunction<'_>; 2],
+    shared: &Shared,
+) -> Supported<()> {
     for parameter in &functions[1].parameters {
         let other = functions[0].parameters.iter().find(|p| p.name == parameter.name);
         if other

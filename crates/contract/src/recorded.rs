@@ -85,19 +85,19 @@ impl Sources {
 
 /// The difference between the sources of both versions.
 fn difference(sources: &[Sources; 2]) -> Result<Difference> {
-    let scratch = tempfile::tempdir().map_err(unwritten)?;
+    let scratch = tempfile::tempdir().map_err(write_error)?;
     let trees = ["good", "bad"].map(|name| scratch.path().join(name));
     for (sources, tree) in sources.iter().zip(&trees) {
-        std::fs::create_dir_all(tree).map_err(unwritten)?;
+        std::fs::create_dir_all(tree).map_err(write_error)?;
         for (name, bytes) in &sources.texts {
             let path = tree.join(name);
-            std::fs::create_dir_all(path.parent().unwrap_or(tree)).map_err(unwritten)?;
-            std::fs::write(&path, bytes).map_err(unwritten)?;
+            std::fs::create_dir_all(path.parent().unwrap_or(tree)).map_err(write_error)?;
+            std::fs::write(&path, bytes).map_err(write_error)?;
         }
     }
     Ok(changes::difference(&trees[0], &trees[1], &DiffOptions::default())?)
 }
 
-fn unwritten(error: std::io::Error) -> Error {
+fn write_error(error: std::io::Error) -> Error {
     Error::Recording(format!("write sources to the directory for temporary files: {error}"))
 }

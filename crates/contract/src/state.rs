@@ -150,7 +150,7 @@ impl State {
     }
 
     /// Marks a word as containing an address.
-    pub(crate) fn note_address(&mut self, at: u64) {
+    pub(crate) fn mark_address(&mut self, at: u64) {
         self.addresses.insert(at / 8);
     }
 
@@ -161,7 +161,7 @@ impl State {
     }
 
     /// Marks a byte as used by the call.
-    pub(crate) fn note_used(&mut self, at: u64, byte: u8) {
+    pub(crate) fn mark_used(&mut self, at: u64, byte: u8) {
         self.used.insert(at, byte);
     }
 

@@ -13,7 +13,7 @@
 mod regions;
 mod steps;
 
-use crate::version::{Version, Watched};
+use crate::version::{ObservedFunction, Version};
 use program::inst::{ArgTy, BlockId, Operand, Ty};
 use program::model::Function;
 pub(crate) use regions::{Place, Region, Shared, Variable};
@@ -31,7 +31,7 @@ const MAX_DEPTH: usize = 12;
 const MAX_COPY: u64 = 512;
 
 /// The result of an analysis step, or why the function is unsupported.
-pub(crate) type Reach<T> = Result<T, &'static str>;
+pub(crate) type Supported<T> = Result<T, &'static str>;
 
 /// How a path terminates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,9 +83,9 @@ struct Walk<'w, 'm> {
 /// The paths of a function.
 pub(crate) fn paths<'m>(
     version: &Version<'m>,
-    watched: &Watched<'m>,
+    watched: &ObservedFunction<'m>,
     shared: &mut Shared,
-) -> Reach<Vec<Path>> {
+) -> Supported<Vec<Path>> {
     let mut walk = Walk { version, shared, todo: Vec::new(), paths: Vec::new(), steps: 0 };
     let mut arguments = Vec::new();
     if watched.parameters.len() != watched.function.params.len() {
@@ -119,7 +119,7 @@ pub(crate) fn paths<'m>(
 }
 
 /// The width of a type that is not floating-point and fits into a slot.
-fn integer(ty: Ty) -> Reach<u32> {
+fn integer(ty: Ty) -> Supported<u32> {
     match ty {
         Ty::Int(bits) if bits <= 64 => Ok(bits.into()),
         Ty::Ptr => Ok(64),
@@ -136,7 +136,7 @@ impl<'m> Walk<'_, 'm> {
         function: &'m Function,
         arguments: &[Term],
         dst: u32,
-    ) -> Reach<()> {
+    ) -> Supported<()> {
         if state.frames.len() >= MAX_DEPTH {
             return Err("it calls too deep");
         }
@@ -191,7 +191,7 @@ impl<'m> Walk<'_, 'm> {
     }
 
     /// A slot, 64 bits wide.
-    fn word(&mut self, frame: &Frame<'m>, operand: Operand) -> Reach<Term> {
+    fn word(&mut self, frame: &Frame<'m>, operand: Operand) -> Supported<Term> {
         match operand {
             Operand::Reg(r) => {
                 frame.slots.get(r as usize).copied().flatten().ok_or("it uses a value that is not known")
@@ -211,7 +211,7 @@ impl<'m> Walk<'_, 'm> {
         }
     }
 
-    fn term(&mut self, frame: &Frame<'m>, operand: Operand, bits: u32) -> Reach<Term> {
+    fn term(&mut self, frame: &Frame<'m>, operand: Operand, bits: u32) -> Supported<Term> {
         let word = self.word(frame, operand)?;
         Ok(semantics::fit(&mut self.shared.pool, word, bits))
     }
@@ -229,8 +229,8 @@ impl<'m> Walk<'_, 'm> {
         }
     }
 
-    fn fork(&mut self, state: State<'m>, ways: &[(Term, BlockId)]) -> Reach<()> {
-        for (condition, to) in ways {
+    fn fork(&mut self, state: State<'m>, successors: &[(Term, BlockId)]) -> Supported<()> {
+        for (condition, to) in successors {
             if let Some(mut next) = self.assume(state.clone(), *condition) {
                 self.jump(&mut next, *to)?;
                 self.todo.push(next);
@@ -239,7 +239,7 @@ impl<'m> Walk<'_, 'm> {
         Ok(())
     }
 
-    fn jump(&mut self, state: &mut State<'m>, to: BlockId) -> Reach<()> {
+    fn jump(&mut self, state: &mut State<'m>, to: BlockId) -> Supported<()> {
         let Some(mut frame) = state.frames.pop() else { return Ok(()) };
         let block = frame.function.blocks.get(to as usize).ok_or("it jumps nowhere")?;
         let mut assigned = Vec::new();
@@ -265,7 +265,7 @@ impl<'m> Walk<'_, 'm> {
         mut state: State<'m>,
         frame: &Frame<'m>,
         call: &'m program::inst::Call,
-    ) -> Reach<Option<State<'m>>> {
+    ) -> Supported<Option<State<'m>>> {
         let Operand::Symbol { symbol, .. } = call.callee else { return Err("it calls through a pointer") };
         let model = self.version.image.module(frame.module);
         let name = model.symbols.get(symbol as usize).map_or("", |symbol| symbol.name.as_str());

@@ -15,7 +15,7 @@ use std::path::Path;
 pub(crate) fn outputs(
     both: &Both<'_, '_>,
     side: Side,
-    Seen { io, deeds, .. }: &Seen<'_>,
+    Seen { io, external_effects, .. }: &Seen<'_>,
     (first, last): (u64, u64),
 ) -> Vec<Output> {
     let start = io.events.partition_point(|e| e.instruction < first);
@@ -34,7 +34,10 @@ pub(crate) fn outputs(
         }
         None => String::new(),
     };
-    let done = deeds.iter().filter(|(step, _)| (first..=last).contains(step)).map(|(_, deed)| deed.clone());
+    let done = external_effects
+        .iter()
+        .filter(|(step, _)| (first..=last).contains(step))
+        .map(|(_, external_effect)| external_effect.clone());
     io.events[start..]
         .iter()
         .take_while(|e| e.instruction <= last)

@@ -7,16 +7,16 @@
 //! blocks of different lengths are only compared if both are strings, and bytes only if both versions set
 //! them.
 
-use crate::compare::{Comparing, Half, Task, What};
+use crate::compare::{Comparison, Half, Task, What};
 use crate::shown::function_at;
 use crate::state::State;
 use expression::types::Type;
 
 /// The size used as key for blocks without a type; no type has it.
-pub(crate) const NO_TYPE: u64 = 0;
+pub(crate) const UNTYPED: u64 = 0;
 const WORD: u64 = 8;
 
-impl<'m> Comparing<'_, 'm> {
+impl<'m> Comparison<'_, 'm> {
     /// Compares the words of two corresponding locations, such as unions.
     pub(crate) fn words(&mut self, path: &str, good: (u64, u64), bad: (u64, u64)) {
         for n in (0..good.1.min(bad.1)).step_by(WORD as usize) {
@@ -66,7 +66,7 @@ impl<'m> Comparing<'_, 'm> {
 
     /// Compares the targets of two pointers.
     pub(crate) fn untyped(&mut self, path: &str, good: u64, bad: u64) {
-        match self.meet(path, (good, NO_TYPE), (bad, NO_TYPE)) {
+        match self.match_targets(path, (good, UNTYPED), (bad, UNTYPED)) {
             Some(true) => {}
             _ => return,
         }
@@ -81,7 +81,7 @@ impl<'m> Comparing<'_, 'm> {
             }
             return;
         }
-        let (a, b) = (self.good.state.object(good, NO_TYPE), self.bad.state.object(bad, NO_TYPE));
+        let (a, b) = (self.good.state.object(good, UNTYPED), self.bad.state.object(bad, UNTYPED));
         let (Some(a), Some(b)) = (a, b) else { return };
         let lens = (a.1 - good, b.1 - bad);
         if self.what == What::Exit
@@ -104,11 +104,11 @@ impl<'m> Comparing<'_, 'm> {
         if self.what == What::Entry {
             return self.untyped(path, good.0, bad.0);
         }
-        let objects = (self.good.state.object(good.0, NO_TYPE), self.bad.state.object(bad.0, NO_TYPE));
+        let objects = (self.good.state.object(good.0, UNTYPED), self.bad.state.object(bad.0, UNTYPED));
         if let (Some(a), Some(b)) = objects
-            && self.meet(path, (good.0, NO_TYPE), (bad.0, NO_TYPE)) == Some(true)
+            && self.match_targets(path, (good.0, UNTYPED), (bad.0, UNTYPED)) == Some(true)
         {
-            self.beside(path, (good.0, bad.0), [a, b], 0);
+            self.adjacent(path, (good.0, bad.0), [a, b], 0);
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct Global<'m> {
 
 /// A function whose calls are observed.
 #[derive(Clone, Debug)]
-pub struct Watched<'m> {
+pub struct ObservedFunction<'m> {
     pub module: u32,
     pub number: u32,
     pub model: &'m Module,
@@ -115,8 +115,8 @@ impl<'m> Version<'m> {
 
     /// Functions with a model, by their name in the source.
     #[must_use]
-    pub fn functions(&self) -> BTreeMap<String, Vec<Watched<'m>>> {
-        let mut all: BTreeMap<String, Vec<Watched<'m>>> = BTreeMap::new();
+    pub fn functions(&self) -> BTreeMap<String, Vec<ObservedFunction<'m>>> {
+        let mut all: BTreeMap<String, Vec<ObservedFunction<'m>>> = BTreeMap::new();
         for (index, _) in self.image.modules() {
             if self.image.canonical(index) != index {
                 continue;
@@ -124,7 +124,7 @@ impl<'m> Version<'m> {
             let model = self.image.module(index);
             for (number, function) in model.functions.iter().enumerate() {
                 if function.line > 0 {
-                    let watched = Watched::new(index, number as u32, model, function);
+                    let watched = ObservedFunction::new(index, number as u32, model, function);
                     all.entry(readable(&function.name).into_owned()).or_default().push(watched);
                 }
             }
@@ -136,9 +136,9 @@ impl<'m> Version<'m> {
     ///
     /// # Errors
     /// If there is none, or it has no model.
-    pub fn named(&self, name: &str, version: &'static str) -> Result<Vec<Watched<'m>>> {
+    pub fn named(&self, name: &str, version: &'static str) -> Result<Vec<ObservedFunction<'m>>> {
         let functions = self.functions();
-        let found: Vec<Watched<'m>> = functions
+        let found: Vec<ObservedFunction<'m>> = functions
             .iter()
             .filter(|(known, all)| {
                 *known == name
@@ -183,8 +183,8 @@ fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> 
     near.into_iter().filter(|n| n.0 <= limit).take(3).map(|n| n.1.to_owned()).collect()
 }
 
-impl<'m> Watched<'m> {
-    fn new(module: u32, number: u32, model: &'m Module, function: &'m Function) -> Watched<'m> {
+impl<'m> ObservedFunction<'m> {
+    fn new(module: u32, number: u32, model: &'m Module, function: &'m Function) -> ObservedFunction<'m> {
         let mut variables: Vec<(u32, &Variable)> = function
             .variables
             .iter()
@@ -199,7 +199,7 @@ impl<'m> Watched<'m> {
             .map(|(variable, v)| Parameter { name: v.name.clone(), ty: Type::of(model, v.ty), variable })
             .collect();
         let (prologue, passed) = prologue(function);
-        Watched { module, number, model, function, prologue, passed, parameters }
+        ObservedFunction { module, number, model, function, prologue, passed, parameters }
     }
 
     /// The type of its result; none for `void`.

@@ -1,22 +1,22 @@
 //! The calls of some functions in one replay: the states before and after, and how they terminated.
 
-use crate::capture::{Scene, capture, note_addresses};
-use crate::deeds::deed;
+use crate::capture::{CaptureContext, capture, mark_addresses};
+use crate::external_effects::external_effect;
 use crate::footprint::Footprint;
 use crate::judge::Output;
-use crate::objects::Objects;
+use crate::objects::ObjectMap;
 use crate::state::{Knowledge, RESULT, Root, RootKind, State, parameter_address};
-use crate::version::{Version, Watched};
+use crate::version::{ObservedFunction, Version};
 use explain::align::{Lines, Side, Track};
 use expression::types::{Shape, Type};
 use program::inst::{Inst, Operand};
 use program::model::{Function, Home, Module, SymbolKind};
 use recording::event::{Event, Position};
+use replay::event_cursor::Stream;
 use replay::io::{Collector, IoList};
 use replay::machine::{End, Machine, Stop};
 use replay::memory::Memory;
-use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
-use replay::tape::Stream;
+use replay::observer::{Effect, EventContext, ExternalCall, Observer, View};
 use slice::touched::Touched;
 use std::collections::{BTreeMap, HashMap};
 
@@ -101,7 +101,7 @@ pub struct Seen<'m> {
     pub calls: Vec<Call<'m>>,
     pub io: IoList,
     /// Effects on state outside of memory, with the instruction of the external call.
-    pub deeds: Vec<(u64, Output)>,
+    pub external_effects: Vec<(u64, Output)>,
     /// For each observed function, the number of calls that were not kept.
     pub passed_over: Vec<u64>,
     /// Why the replay ended early.
@@ -114,7 +114,7 @@ pub fn watch<'m>(
     stream: &'m Stream,
     side: Side,
     lines: &Lines<'_>,
-    functions: &[(Watched<'m>, Vec<Root<'m>>)],
+    functions: &[(ObservedFunction<'m>, Vec<Root<'m>>)],
     bounds: Bounds,
 ) -> Seen<'m> {
     let image = version.image;
@@ -129,7 +129,7 @@ pub fn watch<'m>(
         by_function,
         bounds,
         track: Track::new(image, side, lines),
-        objects: Objects::new(spans),
+        objects: ObjectMap::new(spans),
         touched: Touched::new(image),
         io: Collector::default(),
         frames: Vec::new(),
@@ -140,7 +140,7 @@ pub fn watch<'m>(
         bytes: 0,
         entered: 0,
         thrown: None,
-        deeds: Vec::new(),
+        external_effects: Vec::new(),
         thread_locals: BTreeMap::new(),
     };
     let mut machine = Machine::new(image, stream);
@@ -156,7 +156,7 @@ pub fn watch<'m>(
     Seen {
         calls: watch.calls,
         io: watch.io.finish(),
-        deeds: watch.deeds,
+        external_effects: watch.external_effects,
         passed_over: watch.passed_over,
         trouble,
     }
@@ -174,17 +174,17 @@ struct Open<'m> {
     /// The prologue has not finished.
     pending: bool,
     /// The caller's buffer for a result that is not scalar.
-    returned_to: u64,
+    result_buffer: u64,
     used: Footprint,
 }
 
 struct Watch<'w, 'm> {
     version: &'w Version<'m>,
-    functions: &'w [(Watched<'m>, Vec<Root<'m>>)],
+    functions: &'w [(ObservedFunction<'m>, Vec<Root<'m>>)],
     by_function: HashMap<(u32, u32), usize>,
     bounds: Bounds,
     track: Track<'w>,
-    objects: Objects,
+    objects: ObjectMap,
     touched: Touched<'m>,
     io: Collector,
     /// Frames of all activations: address, function, index of the current call instruction, and module
@@ -199,7 +199,7 @@ struct Watch<'w, 'm> {
     entered: u64,
     /// Type of the exception in flight.
     thrown: Option<String>,
-    deeds: Vec<(u64, Output)>,
+    external_effects: Vec<(u64, Output)>,
     /// Thread-local variables of this thread: name, address and size.
     thread_locals: BTreeMap<String, (u64, u64)>,
 }
@@ -231,21 +231,21 @@ impl<'m> Watch<'_, 'm> {
             let size = parameter.ty.size() as usize;
             if let Some(bytes) = call.entry.read(address, size) {
                 call.exit.put(address, &bytes, |_| Knowledge::Set);
-                note_addresses(&mut call.exit, &self.objects, self.version.image, address, &bytes);
+                mark_addresses(&mut call.exit, &self.objects, self.version.image, address, &bytes);
             }
         }
         call.ended = ended;
         let result = call.result.clone();
-        self.take_all(&mut call.exit, call.function, memory, depth, result);
+        self.capture_roots(&mut call.exit, call.function, memory, depth, result);
         self.bytes += call.entry.bytes + call.exit.bytes;
         self.calls.push(call);
     }
 
     fn take(&self, state: &mut State, function: usize, memory: &Memory, depth: u32) {
-        self.take_all(state, function, memory, depth, None);
+        self.capture_roots(state, function, memory, depth, None);
     }
 
-    fn take_all(
+    fn capture_roots(
         &self,
         state: &mut State,
         function: usize,
@@ -275,7 +275,7 @@ impl<'m> Watch<'_, 'm> {
                 })
             })
         };
-        let scene = Scene {
+        let scene = CaptureContext {
             image: self.version.image,
             memory,
             objects: &self.objects,
@@ -323,13 +323,13 @@ impl<'m> Watch<'_, 'm> {
         for n in 0..watched.parameters.len() {
             let address = parameter_address(n);
             if let Some(bytes) = open.call.entry.read(address, 8) {
-                note_addresses(&mut open.call.entry, &self.objects, self.version.image, address, &bytes);
+                mark_addresses(&mut open.call.entry, &self.objects, self.version.image, address, &bytes);
             }
         }
         if watched.function.ret.is_empty()
             && let Some(first) = watched.function.params.first()
         {
-            open.returned_to = view.value(Operand::Reg(first.reg));
+            open.result_buffer = view.value(Operand::Reg(first.reg));
         }
         let function = open.call.function;
         self.take(&mut open.call.entry, function, view.memory, view.depth);
@@ -369,7 +369,7 @@ impl<'m> Watch<'_, 'm> {
 
     /// Records a memory access of the innermost call.
     #[inline]
-    fn note_use(&mut self, view: &View<'_>, effect: Effect) {
+    fn record_access(&mut self, view: &View<'_>, effect: Effect) {
         let Some(open) = self.open.last_mut() else { return };
         let used = &mut open.used;
         match effect {
@@ -411,11 +411,11 @@ impl<'m> Watch<'_, 'm> {
                     bytes
                 }
                 (Some(operand), _) => view.wide(operand).to_le_bytes().to_vec(),
-                (None, Shape::Record(..)) if open.returned_to != 0 => {
+                (None, Shape::Record(..)) if open.result_buffer != 0 => {
                     let mut bytes = vec![0; size];
-                    view.memory.peek(open.returned_to, &mut bytes);
+                    view.memory.peek(open.result_buffer, &mut bytes);
                     let bytes_defined: Vec<bool> =
-                        (0..size).map(|n| self.objects.is_defined(open.returned_to + n as u64)).collect();
+                        (0..size).map(|n| self.objects.is_defined(open.result_buffer + n as u64)).collect();
                     let known = |n: usize| if bytes_defined[n] { Knowledge::Set } else { Knowledge::Nothing };
                     open.call.exit.put(RESULT, &bytes, known);
                     Vec::new()
@@ -424,7 +424,7 @@ impl<'m> Watch<'_, 'm> {
             };
             let bytes: Vec<u8> = bytes.into_iter().take(size).collect();
             open.call.exit.put(RESULT, &bytes, |_| Knowledge::Set);
-            note_addresses(&mut open.call.exit, &self.objects, self.version.image, RESULT, &bytes);
+            mark_addresses(&mut open.call.exit, &self.objects, self.version.image, RESULT, &bytes);
             open.call.result = Some(ty);
         }
         self.end(view.memory, view.count, Ended::Returned);
@@ -480,7 +480,7 @@ impl Observer for Watch<'_, '_> {
             depth: view.depth,
             call,
             pending: true,
-            returned_to: 0,
+            result_buffer: 0,
             used: Footprint::default(),
         });
         if self.functions[number].0.prologue == 0 {
@@ -497,7 +497,7 @@ impl Observer for Watch<'_, '_> {
         self.track.step(view);
         self.touched.step(view, effect);
         self.objects.step(effect);
-        self.note_use(view, effect);
+        self.record_access(view, effect);
         match view.inst() {
             Inst::ThreadLocal { dst, symbol } => {
                 self.thread_local(view.module(), *symbol, view.value(Operand::Reg(*dst)));
@@ -532,8 +532,8 @@ impl Observer for Watch<'_, '_> {
         self.touched.external(view, call);
         let name = self.version.image.external_at(call.target).map_or("", |e| e.0);
         self.objects.external(view, call, name);
-        if let Some(deed) = deed(name, call, view.memory) {
-            self.deeds.push((view.count, deed));
+        if let Some(external_effect) = external_effect(name, call, view.memory) {
+            self.external_effects.push((view.count, external_effect));
         }
         if let Some(open) = self.open.last_mut() {
             call.reads.iter().for_each(|(address, len)| open.used.read(*address, *len, view.memory));
@@ -542,7 +542,7 @@ impl Observer for Watch<'_, '_> {
         self.io.external(view, call);
     }
 
-    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+    fn event(&mut self, moment: &EventContext<'_>, position: Position, event: &Event<'_>) {
         self.touched.event(moment, position, event);
         match event {
             // The innermost function is still at the call that throws.

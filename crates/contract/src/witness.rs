@@ -7,7 +7,7 @@ use crate::compare::Difference;
 use crate::moment::Shown;
 use crate::named::{Names, number};
 use crate::summary::{End, Path, Place, Region, Shared, Variable};
-use crate::version::{Version, Watched};
+use crate::version::{ObservedFunction, Version};
 use expression::types::{Shape, Type};
 use program::model::SymbolKind;
 use recording::witness as wire;
@@ -19,7 +19,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Timeout: a call of a function without loops takes no time, but starting a program may.
-const PATIENCE: Duration = Duration::from_secs(10);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Base address of pointer targets; each region is in the middle of this many bytes.
 const FIRST: u64 = 0x1000_0000_0000;
 const ROOM: u64 = 1 << 24;
@@ -52,13 +52,13 @@ impl Program {
 /// One version's side of a counterexample.
 pub(crate) struct Half<'h, 'm> {
     pub version: &'h Version<'m>,
-    pub function: &'h Watched<'m>,
+    pub function: &'h ObservedFunction<'m>,
     pub path: &'h Path,
     pub program: Option<&'h Program>,
 }
 
 /// The result of running a counterexample.
-pub(crate) enum Came {
+pub(crate) enum WitnessResult {
     /// Both calls behaved as the formulas predict.
     True { ended: [String; 2], differences: Vec<Difference> },
     /// They did not.
@@ -120,7 +120,7 @@ pub(crate) fn shown(shared: &Shared, half: &Half<'_, '_>, value: Value<'_>) -> V
 fn is_there(shared: &Shared, region: usize, value: Value<'_>) -> bool {
     shared.pointers.get(&region).is_none_or(|pointer| shared.pool.evaluate(*pointer, value) != 0)
         && match shared.of(region) {
-            Region::Behind(at) => is_there(shared, at.0, value),
+            Region::PointerTarget(at) => is_there(shared, at.0, value),
             _ => true,
         }
 }
@@ -135,7 +135,7 @@ fn words(names: Names<'_, '_>, bytes: &BTreeMap<Place, u8>) -> Vec<(String, Stri
             let base = match names.shared.of(place.0) {
                 Region::Global(name) => format!("&{name}"),
                 Region::Parameter(name) => name.clone(),
-                Region::Behind(at) => names.of(*at).map_or_else(|| "a pointer".to_owned(), |n| n.name),
+                Region::PointerTarget(at) => names.of(*at).map_or_else(|| "a pointer".to_owned(), |n| n.name),
                 Region::Frame(_) => continue,
             };
             all.push((format!("the byte at {base} {sign} {}", place.1.unsigned_abs()), byte.to_string()));
@@ -152,7 +152,7 @@ fn words(names: Names<'_, '_>, bytes: &BTreeMap<Place, u8>) -> Vec<(String, Stri
 }
 
 /// Runs both versions from a state.
-pub(crate) fn run(shared: &Shared, halves: &[Half<'_, '_>; 2], value: Value<'_>) -> Came {
+pub(crate) fn run(shared: &Shared, halves: &[Half<'_, '_>; 2], value: Value<'_>) -> WitnessResult {
     let places: BTreeSet<Place> = shared
         .variables
         .iter()
@@ -172,7 +172,7 @@ pub(crate) fn run(shared: &Shared, halves: &[Half<'_, '_>; 2], value: Value<'_>)
     for half in halves {
         let (end, memory) = match call(shared, half, &before, value) {
             Ok(came) => came,
-            Err(why) => return Came::NotRun(why),
+            Err(why) => return WitnessResult::NotRun(why),
         };
         let evaluate = |term: Term| shared.pool.evaluate(term, value);
         let is_predicted = match (&half.path.end, &end) {
@@ -190,7 +190,7 @@ pub(crate) fn run(shared: &Shared, halves: &[Half<'_, '_>; 2], value: Value<'_>)
             *byte == predicted
         };
         if !is_predicted || !memory.iter().all(is_byte_predicted) {
-            return Came::False;
+            return WitnessResult::False;
         }
         ended.push(told(&end, half, shared));
         after.push(memory);
@@ -212,7 +212,7 @@ pub(crate) fn run(shared: &Shared, halves: &[Half<'_, '_>; 2], value: Value<'_>)
     let differences =
         pairs.filter(|_| has_both).map(|((path, good), (_, bad))| Difference { path, good, bad }).collect();
     let [good, bad] = [ended.swap_remove(0), ended.swap_remove(0)];
-    Came::True { ended: [good, bad], differences }
+    WitnessResult::True { ended: [good, bad], differences }
 }
 
 fn told(ended: &Ended, half: &Half<'_, '_>, shared: &Shared) -> String {
@@ -239,7 +239,7 @@ fn call(
     value: Value<'_>,
 ) -> Result<(Ended, BTreeMap<Place, u8>), String> {
     let program = half.program.ok_or("its program is not there")?;
-    let mut asked = Asked { version: half.version, modules: Vec::new(), records: Vec::new() };
+    let mut asked = WitnessRequest { version: half.version, modules: Vec::new(), records: Vec::new() };
     let mut pages: BTreeSet<u64> = BTreeSet::new();
     let mut reads = Vec::new();
     for (place, byte) in before {
@@ -250,7 +250,7 @@ fn call(
                 // A variable that this version does not have.
                 None => continue,
             },
-            Region::Parameter(_) | Region::Behind(_) => {
+            Region::Parameter(_) | Region::PointerTarget(_) => {
                 if place.1.unsigned_abs() >= ROOM / 2 - PAGE {
                     return Err("it needs memory that is far from a pointer".to_owned());
                 }
@@ -320,13 +320,13 @@ fn extended(bits: u128, ty: &Type<'_>, width: u32) -> u64 {
 }
 
 /// A request to a program, under construction.
-struct Asked<'a, 'm> {
+struct WitnessRequest<'a, 'm> {
     version: &'a Version<'m>,
     modules: Vec<[u8; 16]>,
     records: Vec<u8>,
 }
 
-impl Asked<'_, '_> {
+impl WitnessRequest<'_, '_> {
     fn module(&mut self, index: u32) -> u64 {
         let id = self.version.image.module(index).id;
         let known = self.modules.iter().position(|m| *m == id);
@@ -348,7 +348,7 @@ impl Asked<'_, '_> {
         Some((self.module(index), symbol as u64, 0))
     }
 
-    fn function(&mut self, function: &Watched<'_>) -> Option<[u64; 3]> {
+    fn function(&mut self, function: &ObservedFunction<'_>) -> Option<[u64; 3]> {
         let symbols = &function.model.symbols;
         let symbol = symbols.iter().position(|s| s.kind == SymbolKind::Function(function.number))?;
         Some([self.module(function.module), symbol as u64, 0])
@@ -368,7 +368,7 @@ fn start(program: &Program, file: &[u8]) -> std::io::Result<(ExitStatus, Vec<u8>
     }
     command.current_dir(&program.directory).process_group(0);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + DEFAULT_TIMEOUT;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;

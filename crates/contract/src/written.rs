@@ -8,7 +8,7 @@ use crate::find::in_comments;
 use crate::globals::{self, Uses};
 use crate::language::{Contract, Place, Source};
 use crate::state::{Root, RootKind};
-use crate::version::{Version, Watched};
+use crate::version::{ObservedFunction, Version};
 use explain::align::Side;
 use expression::ast::ExprKind;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A function's name, its contract, and the functions of good and bad with this name.
-pub(crate) type Function<'m> = (String, Contract, [Vec<Watched<'m>>; 2]);
+pub(crate) type Function<'m> = (String, Contract, [Vec<ObservedFunction<'m>>; 2]);
 
 impl Checking<'_> {
     /// Functions with their contracts, and their versions in good and bad.
@@ -56,7 +56,7 @@ impl Checking<'_> {
                 }
             }
             for (name, all) in &theirs {
-                let is_called = |side: usize, all: &[Watched<'_>]| {
+                let is_called = |side: usize, all: &[ObservedFunction<'_>]| {
                     all.iter().any(|w| is_own(both, side, w) && globals::of(&uses[side], w).calls > 0)
                 };
                 if is_called(1, all) && ours.get(name).is_some_and(|all| is_called(0, all)) {
@@ -107,7 +107,7 @@ impl Checking<'_> {
     fn commented(
         &mut self,
         both: &Both<'_, '_>,
-        functions: &BTreeMap<String, Vec<Watched<'_>>>,
+        functions: &BTreeMap<String, Vec<ObservedFunction<'_>>>,
     ) -> Result<Vec<(String, Contract)>> {
         // By the hash of each file at compilation.
         let mut by_file: BTreeMap<(String, u64), Vec<(u32, &str)>> = BTreeMap::new();
@@ -164,7 +164,7 @@ impl Checking<'_> {
 }
 
 /// Whether a function is in a file of the version.
-fn is_own(both: &Both<'_, '_>, side: usize, watched: &Watched<'_>) -> bool {
+fn is_own(both: &Both<'_, '_>, side: usize, watched: &ObservedFunction<'_>) -> bool {
     let path = watched.model.file_path(watched.function.file);
     let relative = both.lines.relative([Side::Good, Side::Bad][side], &path);
     !Path::new(&relative).is_absolute()

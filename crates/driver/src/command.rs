@@ -250,13 +250,13 @@ impl Command {
             }
         }
         if header {
-            args.extend(self.instead_of_fast_math());
+            args.extend(self.fast_math_replacements());
         }
         args
     }
 
     /// Replacements for the options that permit inexact floating point.
-    pub fn instead_of_fast_math(&self) -> Vec<OsString> {
+    pub fn fast_math_replacements(&self) -> Vec<OsString> {
         let mut args = Vec::new();
         if self.items.iter().any(|item| item.role == Role::FastMath && item.words[0] == "-Ofast") {
             args.push("-O3".into());

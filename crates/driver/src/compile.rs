@@ -24,11 +24,11 @@ use program::intervention::Intervention;
 pub const ALWAYS_PLAIN: &[&str] = &["-ffp-contract=off"];
 
 /// The result of compiling one input.
-pub struct Made {
+pub struct CompileResult {
     /// Clang's exit code.
     pub code: i32,
     /// False for a file that could not be instrumented as requested: the next attempt may succeed.
-    pub as_asked: bool,
+    pub as_requested: bool,
 }
 
 /// Compiles one input of the command into `product`. Returns clang's exit code. `first` is true for
@@ -66,7 +66,7 @@ pub fn fresh(
     product: &Path,
     first: bool,
     sink: &mut DiagnosticSink,
-) -> io::Result<Made> {
+) -> io::Result<CompileResult> {
     let stdin = if input.path.as_os_str() == "-" { Some(session.read_stdin()?) } else { None };
     let instruments =
         session.mode == Mode::Instrument && input.kind == Kind::Source && !is_probe(&input.path);
@@ -84,7 +84,7 @@ pub fn fresh(
         }
         let args = plain(session, command, input, product, first, false);
         let code = session.runner.run(&session.clang, &args, stdin.as_deref(), sink)?;
-        return Ok(Made { code, as_asked: true });
+        return Ok(CompileResult { code, as_requested: true });
     }
 
     let dir = tempfile::tempdir_in(session.temp.path())?;
@@ -94,19 +94,19 @@ pub fn fresh(
     std::fs::create_dir(&instrumented_dir)?;
     let instrumented = instrumented_dir.join(&name).with_added_extension("bc");
 
-    let args = to_bitcode(session, command, input, dir.path(), &bitcode, first)?;
+    let args = bitcode_args(session, command, input, dir.path(), &bitcode, first)?;
     let code = session.runner.run(&session.clang, &args, stdin.as_deref(), sink)?;
     if code != 0 || !bitcode.exists() {
-        return Ok(Made { code, as_asked: true });
+        return Ok(CompileResult { code, as_requested: true });
     }
     let action = Action::Instrument { strip_debug: !command.debug_is_wanted };
     let request = Request { input: bitcode, output: instrumented.clone(), action };
     let problem = match session.request(&request) {
         Ok(()) => {
-            let args = to_code(command, &instrumented, product);
+            let args = codegen_args(command, &instrumented, product);
             let (code, words) = session.runner.run_captured(&session.clang, &args)?;
             if code == 0 {
-                return Ok(Made { code, as_asked: true });
+                return Ok(CompileResult { code, as_requested: true });
             }
             let words = String::from_utf8_lossy(&words).into_owned();
             session.runner.log_line(&format!("# code generation failed: {words}"));
@@ -121,7 +121,7 @@ pub fn fresh(
     if code == 0 {
         session.note(sink, &format!("{}: compiled without recording: {problem}", input.path.display()));
     }
-    Ok(Made { code, as_asked: false })
+    Ok(CompileResult { code, as_requested: false })
 }
 
 /// Compiles with one value replaced. Never falls back to unmodified code: its outcome would be
@@ -134,26 +134,27 @@ fn with_intervention(
     first: bool,
     intervention: Intervention,
     sink: &mut DiagnosticSink,
-) -> io::Result<Made> {
+) -> io::Result<CompileResult> {
     let dir = tempfile::tempdir_in(session.temp.path())?;
     let (bitcode, replaced) = (dir.path().join("before.bc"), dir.path().join("after.bc"));
-    let mut args = to_bitcode(session, command, input, dir.path(), &bitcode, first)?;
+    let mut args = bitcode_args(session, command, input, dir.path(), &bitcode, first)?;
     // After the user's warning options, before the input.
     let end = args.iter().position(|word| word == "-emit-llvm").unwrap_or(0);
     args.insert(end, "-Wno-unknown-pragmas".into());
     let code = session.runner.run(&session.clang, &args, None, sink)?;
     if code != 0 || !bitcode.exists() {
-        return Ok(Made { code, as_asked: true });
+        return Ok(CompileResult { code, as_requested: true });
     }
     let request =
         Request { input: bitcode, output: replaced.clone(), action: Action::Intervene(intervention) };
     if let Err(message) = session.request(&request) {
         session.note(sink, &format!("{}: {message}", input.path.display()));
-        return Ok(Made { code: 1, as_asked: false });
+        return Ok(CompileResult { code: 1, as_requested: false });
     }
-    let (code, words) = session.runner.run_captured(&session.clang, &to_code(command, &replaced, product))?;
+    let (code, words) =
+        session.runner.run_captured(&session.clang, &codegen_args(command, &replaced, product))?;
     session.runner.log_line(&String::from_utf8_lossy(&words));
-    Ok(Made { code, as_asked: true })
+    Ok(CompileResult { code, as_requested: true })
 }
 
 /// The user's options for a compile step of one input.
@@ -191,7 +192,7 @@ pub fn options_without(session: &Session, command: &Command, first: bool, roles:
             args.extend(item.words.iter().cloned());
         }
     }
-    args.extend(command.instead_of_fast_math());
+    args.extend(command.fast_math_replacements());
     if !first {
         args.push("-Wno-unused-command-line-argument".into());
     }
@@ -255,7 +256,7 @@ fn plain(
 }
 
 /// The options for preprocessing, for the cache. Preprocessing writes the dependency file as well.
-pub fn to_text(
+pub fn preprocess_args(
     session: &Session,
     command: &Command,
     input: &Input,
@@ -272,7 +273,7 @@ pub fn to_text(
 
 /// The options of the first step: diagnostics, dependency files, bitcode. `dir` is for auxiliary
 /// files.
-fn to_bitcode(
+fn bitcode_args(
     session: &Session,
     command: &Command,
     input: &Input,
@@ -298,7 +299,7 @@ fn to_bitcode(
         args.extend(["-Xclang".into(), "-disable-O0-optnone".into()]);
     }
     if input.is_cxx(session.language) && !templates::is_precompiled(&args) {
-        args.extend(templates::with_strings(dir)?);
+        args.extend(templates::string_options(dir)?);
     }
     args.extend(["-emit-llvm".into(), "-c".into(), "-o".into(), bitcode.into()]);
     args.extend(input_words(input));
@@ -307,7 +308,7 @@ fn to_bitcode(
 
 /// The options of the last step: code from instrumented bitcode, always optimised, because
 /// unoptimised checks at every access would make recording slow.
-fn to_code(command: &Command, bitcode: &Path, product: &Path) -> Vec<OsString> {
+fn codegen_args(command: &Command, bitcode: &Path, product: &Path) -> Vec<OsString> {
     let mut args: Vec<OsString> = Vec::new();
     for item in &command.items {
         if item.role == Role::Codegen {

@@ -11,7 +11,7 @@
 //! | link | sources to temporary objects, then clang links them with the runtime ([`link`]) |
 //!
 //! In plain mode ([`Mode`]) instrumentation and runtime are omitted. The options of such a build
-//! can be replaced ([`altered`]), and its compilations can be recorded ([`units`]). With an
+//! can be replaced ([`overrides`]), and its compilations can be recorded ([`units`]). With an
 //! [`ObjectCache`], equal compilations run only once. [`shims`] creates a directory of the names by
 //! which builds call compilers.
 //!
@@ -24,13 +24,13 @@
 
 #![warn(missing_docs)]
 
-mod altered;
 mod cache;
 mod command;
 mod compile;
 mod link;
 mod names;
 mod options;
+mod overrides;
 mod process;
 mod request;
 mod response;
@@ -46,15 +46,15 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use altered::Altered;
 use command::{Command, Goal};
+use overrides::BuildOverrides;
 use process::{DiagnosticSink, Runner};
 use tree::Tree;
 use units::Units;
 
-pub use altered::{Optimisation, Sanitizer};
 pub use cache::{CacheCounts, ObjectCache, cache_counts};
 pub use names::{ShimError, called_as, shims};
+pub use overrides::{Optimisation, Sanitizer};
 pub use request::{Action, Request};
 pub use setup::{Mode, Setup};
 
@@ -77,9 +77,9 @@ pub struct Session {
     cache: Option<PathBuf>,
     objects: Option<ObjectCache>,
     tree: Option<Tree>,
-    altered: Altered,
+    overrides: BuildOverrides,
     units: Option<Units>,
-    folders: Vec<PathBuf>,
+    working_dirs: Vec<PathBuf>,
     /// Whether clang needs an explicit option to use colours, because its standard error is a pipe.
     colours: bool,
     instrumenter: PathBuf,
@@ -98,11 +98,11 @@ pub struct Session {
 pub fn run(language: Language, args: &[OsString], instrumenter: &Path) -> i32 {
     match Setup::from_environment(language, instrumenter).and_then(Session::new) {
         Ok(session) => {
-            signals::remove_when_killed(session.temp.path());
+            signals::remove_on_signal(session.temp.path());
             session.run(args)
         }
         Err(message) => {
-            complain(&message);
+            print_diagnostic(&message);
             1
         }
     }
@@ -113,16 +113,16 @@ impl Session {
     pub fn new(setup: Setup) -> Result<Self, String> {
         let clang = toolchain::find_clang(setup.clang.as_deref(), Some(&setup.instrumenter))
             .ok_or("failed to find clang 22: install it, or name it in RELAPSE_CLANG")?;
-        signals::sweep(&std::env::temp_dir());
+        signals::remove_stale_dirs(&std::env::temp_dir());
         let temp = tempfile::Builder::new()
-            .prefix(&signals::folder_prefix())
+            .prefix(&signals::temp_dir_prefix())
             .tempdir()
             .map_err(|error| format!("failed to make a temporary folder: {error}"))?;
         // Recorded programs are built with the build's own options.
         let plain = setup.mode == Mode::Plain;
-        let altered = match setup.mode {
-            Mode::Plain => Altered { optimisation: setup.optimisation, sanitizer: setup.sanitizer },
-            Mode::Instrument => Altered::default(),
+        let overrides = match setup.mode {
+            Mode::Plain => BuildOverrides { optimisation: setup.optimisation, sanitizer: setup.sanitizer },
+            Mode::Instrument => BuildOverrides::default(),
         };
         Ok(Session {
             language: setup.language,
@@ -133,9 +133,9 @@ impl Session {
             colours: setup.objects.is_some() && io::stderr().is_terminal(),
             objects: setup.objects,
             tree: setup.tree.as_deref().and_then(Tree::new),
-            altered,
+            overrides,
             units: setup.units.filter(|_| plain).map(|dir| Units { dir }),
-            folders: setup.folders,
+            working_dirs: setup.working_dirs,
             instrumenter: setup.instrumenter,
             runner: Runner { log: setup.log, temp: temp.path().to_owned() },
             temp,
@@ -146,7 +146,7 @@ impl Session {
     /// Executes the command line `args`. Returns the exit code.
     pub fn run(&self, args: &[OsString]) -> i32 {
         self.drive(args).unwrap_or_else(|error| {
-            complain(&format!("failed to run {}: {error}", self.clang.display()));
+            print_diagnostic(&format!("failed to run {}: {error}", self.clang.display()));
             1
         })
     }
@@ -154,7 +154,7 @@ impl Session {
     fn drive(&self, args: &[OsString]) -> io::Result<i32> {
         let args = response::expand(args);
         let mut command = Command::parse(&args);
-        if let Some(option) = self.altered.apply(&mut command) {
+        if let Some(option) = self.overrides.apply(&mut command) {
             self.runner.log_line(&format!("# without sanitizer because of {option}"));
             if let Some(units) = &self.units {
                 units.unsanitized(self, &command, &option);
@@ -272,7 +272,7 @@ impl Session {
     }
 }
 
-fn complain(text: &str) {
+fn print_diagnostic(text: &str) {
     // A closed standard error is not an error.
     let _ = writeln!(io::stderr(), "relapse-cc: {text}");
 }

@@ -19,7 +19,7 @@ pub struct Runner {
 
 /// Longer command lines use a response file: the kernel's limit is 2 MiB, including the
 /// environment.
-const LONG_COMMAND: usize = 256 << 10;
+const MAX_COMMAND_LENGTH: usize = 256 << 10;
 
 /// The destination of diagnostics: the user, and a buffer if a cache stores them.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Runner {
     ) -> io::Result<i32> {
         self.log_command(program, args);
         let mut command = Command::new(program);
-        command.args(self.shortened(args)?);
+        command.args(self.response_file_args(args)?);
         if input.is_some() {
             command.stdin(Stdio::piped());
         }
@@ -69,7 +69,7 @@ impl Runner {
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
         // Concurrently: a child that writes before it has read its input must not block.
         std::thread::scope(|scope| {
-            scope.spawn(|| feed(stdin, input.unwrap_or_default()));
+            scope.spawn(|| write_stdin(stdin, input.unwrap_or_default()));
             stderr.map_or(Ok(()), |stderr| forward(stderr, sink))
         })?;
         Ok(exit_code(child.wait()?))
@@ -80,7 +80,7 @@ impl Runner {
     pub fn run_captured(&self, program: &Path, args: &[OsString]) -> io::Result<(i32, Vec<u8>)> {
         self.log_command(program, args);
         let output = Command::new(program)
-            .args(self.shortened(args)?)
+            .args(self.response_file_args(args)?)
             .stdin(Stdio::null())
             .stdout(Stdio::inherit())
             .stderr(Stdio::piped())
@@ -90,8 +90,8 @@ impl Runner {
     }
 
     /// The same arguments, or a response file if they are too long.
-    fn shortened(&self, args: &[OsString]) -> io::Result<Vec<OsString>> {
-        if args.iter().map(|arg| arg.len() + 9).sum::<usize>() < LONG_COMMAND {
+    fn response_file_args(&self, args: &[OsString]) -> io::Result<Vec<OsString>> {
+        if args.iter().map(|arg| arg.len() + 9).sum::<usize>() < MAX_COMMAND_LENGTH {
             return Ok(args.to_vec());
         }
         let mut file = tempfile::Builder::new().prefix("words-").tempfile_in(&self.temp)?;
@@ -130,7 +130,7 @@ impl Runner {
 
 /// Writes `bytes` to a child's standard input and closes it. A child that does not read everything
 /// is not an error.
-fn feed(stdin: Option<std::process::ChildStdin>, bytes: &[u8]) {
+fn write_stdin(stdin: Option<std::process::ChildStdin>, bytes: &[u8]) {
     if let Some(mut stdin) = stdin {
         let _ = stdin.write_all(bytes);
     }

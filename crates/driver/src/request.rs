@@ -72,7 +72,7 @@ impl Request {
 }
 
 /// Maximum length of the last line. Mangled names of C++ are long; longer lines contain no request.
-const LONGEST: u64 = 16 << 10;
+const MAX_PRAGMA_LINE: u64 = 16 << 10;
 
 /// The intervention that the last line of a source file requests.
 ///
@@ -81,7 +81,7 @@ const LONGEST: u64 = 16 << 10;
 pub(crate) fn requested(source: &Path) -> io::Result<Option<Intervention>> {
     let mut file = std::fs::File::open(source)?;
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LONGEST)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_PRAGMA_LINE)))?;
     let mut end = Vec::new();
     file.read_to_end(&mut end)?;
     let end = String::from_utf8_lossy(&end);

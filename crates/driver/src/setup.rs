@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::Language;
-use super::altered::{Optimisation, Sanitizer};
 use super::cache::ObjectCache;
+use super::overrides::{Optimisation, Sanitizer};
 
 /// The kind of build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Setup {
     /// The program that executes requests to transform bitcode.
     pub instrumenter: PathBuf,
     /// Names of the current directory: clang may put any of them into debug information.
-    pub folders: Vec<PathBuf>,
+    pub working_dirs: Vec<PathBuf>,
 }
 
 impl Setup {
@@ -83,7 +83,7 @@ impl Setup {
             )?,
             units: path("RELAPSE_UNITS"),
             instrumenter: instrumenter.to_owned(),
-            folders: std::env::current_dir().ok().into_iter().chain(path("PWD")).collect(),
+            working_dirs: std::env::current_dir().ok().into_iter().chain(path("PWD")).collect(),
         })
     }
 }

@@ -9,7 +9,7 @@ use signal_hook::low_level::emulate_default_handler;
 
 /// Installs a handler that removes `dir` before a signal ends this process. If the handler cannot
 /// be installed, the process still works, but may leave its directory.
-pub fn remove_when_killed(dir: &Path) {
+pub fn remove_on_signal(dir: &Path) {
     let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU]) else { return };
     let dir = dir.to_owned();
     // The thread ends with the process.
@@ -28,7 +28,7 @@ pub fn remove_when_killed(dir: &Path) {
 }
 
 /// The prefix of a driver's directory, which contains its process id.
-pub fn folder_prefix() -> String {
+pub fn temp_dir_prefix() -> String {
     format!("{PREFIX}{}-", std::process::id())
 }
 
@@ -36,7 +36,7 @@ const PREFIX: &str = "relapse-cc-";
 
 /// Removes the directories in `temp` whose drivers no longer exist: SIGKILL cannot be handled.
 /// Directories of other users remain, since they cannot be removed.
-pub fn sweep(temp: &Path) {
+pub fn remove_stale_dirs(temp: &Path) {
     for entry in std::fs::read_dir(temp).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let process =
@@ -57,13 +57,13 @@ mod tests {
         let mut ended = std::process::Command::new("true").spawn().unwrap();
         ended.wait().unwrap();
         let stale = temp.path().join(format!("{PREFIX}{}-abc", ended.id()));
-        let ours = temp.path().join(format!("{}abc", folder_prefix()));
+        let ours = temp.path().join(format!("{}abc", temp_dir_prefix()));
         let strange = temp.path().join("relapse-cc-notes");
         for dir in [&stale, &ours, &strange] {
             std::fs::create_dir(dir).unwrap();
         }
         std::fs::write(stale.join("a.bc"), "").unwrap();
-        sweep(temp.path());
+        remove_stale_dirs(temp.path());
         assert!(!stale.exists() && ours.exists() && strange.exists());
     }
 }

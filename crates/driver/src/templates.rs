@@ -21,7 +21,7 @@ const ALL_BUT_STRINGS: &str = "# define _GLIBCXX_EXTERN_TEMPLATE -1";
 ///
 /// # Errors
 /// If a copy cannot be written.
-pub fn with_strings(dir: &Path) -> io::Result<Vec<OsString>> {
+pub fn string_options(dir: &Path) -> io::Result<Vec<OsString>> {
     let mut files = Vec::new();
     for header in headers(Path::new("/usr/include")) {
         // If a header cannot be read, clang reports the error.

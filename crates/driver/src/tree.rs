@@ -24,9 +24,9 @@ const PLACEHOLDER: &[u8] = b"\0tree\0";
 
 /// The positions in a text at which a path may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begins {
+pub enum PathStart {
     /// After a byte that cannot be part of a path: for diagnostics and markers.
-    Apart,
+    AfterDelimiter,
     /// Anywhere: for options, as in `-I/path`.
     Anywhere,
 }
@@ -67,13 +67,13 @@ impl Tree {
     }
 
     /// `text` with the root replaced by a placeholder.
-    pub fn hide(&self, text: &[u8], begins: Begins) -> Vec<u8> {
+    pub fn hide(&self, text: &[u8], begins: PathStart) -> Vec<u8> {
         let mut out = Vec::with_capacity(text.len());
         let mut at = 0;
         while at < text.len() {
             let before = at.checked_sub(1).map(|n| text[n]);
-            let apart = begins == Begins::Anywhere || before.is_none_or(|byte| !continues_a_name(byte));
-            match self.root_at(&text[at..]) {
+            let apart = begins == PathStart::Anywhere || before.is_none_or(|byte| !is_path_byte(byte));
+            match self.root_len_at(&text[at..]) {
                 Some(length) if apart => {
                     out.extend_from_slice(PLACEHOLDER);
                     at += length;
@@ -88,13 +88,13 @@ impl Tree {
     }
 
     /// The length of the root at the start of `text`, if it starts with one.
-    fn root_at(&self, text: &[u8]) -> Option<usize> {
+    fn root_len_at(&self, text: &[u8]) -> Option<usize> {
         if text.first() != Some(&b'/') {
             return None;
         }
         self.roots.iter().map(|root| root.as_os_str().as_bytes()).find_map(|root| {
             let rest = text.strip_prefix(root)?;
-            rest.first().is_none_or(|&byte| !continues_a_name(byte)).then_some(root.len())
+            rest.first().is_none_or(|&byte| !is_path_byte(byte)).then_some(root.len())
         })
     }
 
@@ -119,11 +119,11 @@ impl Tree {
 /// Replaces the root in a path.
 pub fn hidden_path(tree: Option<&Tree>, path: &Path) -> OsString {
     let bytes = path.as_os_str().as_bytes();
-    tree.map_or_else(|| path.into(), |tree| OsString::from_vec(tree.hide(bytes, Begins::Apart)))
+    tree.map_or_else(|| path.into(), |tree| OsString::from_vec(tree.hide(bytes, PathStart::AfterDelimiter)))
 }
 
 /// Whether this byte next to a path makes it a different path.
-fn continues_a_name(byte: u8) -> bool {
+fn is_path_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80 || b"._-+~@%".contains(&byte)
 }
 
@@ -141,18 +141,21 @@ mod tests {
         let hide = |text: &str, begins| {
             String::from_utf8(tree.hide(text.as_bytes(), begins)).unwrap().replace("\0tree\0", "@")
         };
-        assert_eq!(hide("/w/1/a.c:3: warning", Begins::Apart), "@/a.c:3: warning");
-        assert_eq!(hide("in '/w/1'", Begins::Apart), "in '@'");
-        assert_eq!(hide("/w/10/a.c /x/w/1/a.c /w/1.c", Begins::Apart), "/w/10/a.c /x/w/1/a.c /w/1.c");
-        assert_eq!(hide("-I/w/1/include", Begins::Apart), "-I/w/1/include");
-        assert_eq!(hide("-I/w/1/include", Begins::Anywhere), "-I@/include");
-        assert_eq!(hide("-I/w/12", Begins::Anywhere), "-I/w/12");
+        assert_eq!(hide("/w/1/a.c:3: warning", PathStart::AfterDelimiter), "@/a.c:3: warning");
+        assert_eq!(hide("in '/w/1'", PathStart::AfterDelimiter), "in '@'");
+        assert_eq!(
+            hide("/w/10/a.c /x/w/1/a.c /w/1.c", PathStart::AfterDelimiter),
+            "/w/10/a.c /x/w/1/a.c /w/1.c"
+        );
+        assert_eq!(hide("-I/w/1/include", PathStart::AfterDelimiter), "-I/w/1/include");
+        assert_eq!(hide("-I/w/1/include", PathStart::Anywhere), "-I@/include");
+        assert_eq!(hide("-I/w/12", PathStart::Anywhere), "-I/w/12");
     }
 
     #[test]
     fn what_one_tree_hides_another_shows_as_its_own() {
         let text = b"/w/1/a.c:3: warning: x\nIn file included from /w/1/b.h:1:\n";
-        let hidden = tree("/w/1").hide(text, Begins::Apart);
+        let hidden = tree("/w/1").hide(text, PathStart::AfterDelimiter);
         let shown = tree("/other").show(&hidden);
         assert_eq!(shown, b"/other/a.c:3: warning: x\nIn file included from /other/b.h:1:\n");
     }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use super::command::{Command, Input, Kind};
 use super::options::Role;
-use super::tree::Begins;
+use super::tree::PathStart;
 use super::{Language, Session, compile};
 
 /// The destination of the records.
@@ -40,11 +40,11 @@ impl Units {
         let line = || {
             let arguments = arguments(session, command)
                 .iter()
-                .map(|word| hidden(session, word, Begins::Anywhere))
+                .map(|word| hidden(session, word, PathStart::Anywhere))
                 .collect::<Option<Vec<String>>>()?;
             Some(serde_json::json!({
                 "directory": directory(session)?,
-                "source": hidden(session, input.path.as_os_str(), Begins::Apart)?,
+                "source": hidden(session, input.path.as_os_str(), PathStart::AfterDelimiter)?,
                 "language": language(session.language, input),
                 "arguments": arguments,
             }))
@@ -58,7 +58,7 @@ impl Units {
         let line = || {
             Some(serde_json::json!({
                 "directory": directory(session)?,
-                "file": hidden(session, named.unwrap_or(Path::new("")).as_os_str(), Begins::Apart)?,
+                "file": hidden(session, named.unwrap_or(Path::new("")).as_os_str(), PathStart::AfterDelimiter)?,
                 "option": option,
             }))
         };
@@ -99,11 +99,11 @@ fn arguments(session: &Session, command: &Command) -> Vec<OsString> {
 
 /// The current directory.
 fn directory(session: &Session) -> Option<String> {
-    hidden(session, session.folders.first()?.as_os_str(), Begins::Apart)
+    hidden(session, session.working_dirs.first()?.as_os_str(), PathStart::AfterDelimiter)
 }
 
 /// `word` with a placeholder for the root; `None` if it is not UTF-8.
-fn hidden(session: &Session, word: &OsStr, begins: Begins) -> Option<String> {
+fn hidden(session: &Session, word: &OsStr, begins: PathStart) -> Option<String> {
     let bytes = word.as_bytes();
     let bytes =
         session.tree.as_ref().map_or(Cow::Borrowed(bytes), |tree| Cow::Owned(tree.hide(bytes, begins)));

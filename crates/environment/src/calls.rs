@@ -22,7 +22,7 @@ pub type Out = (u8, Length);
 
 /// The kind of a call, with the arguments that determine its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum CallKind {
     /// Opens the path of `path`; `flags` is the argument with the flags, if there is one.
     Open {
         dir: Option<u8>,
@@ -31,7 +31,7 @@ pub enum Shape {
     },
     /// Queries a path. `flags`: the argument that may contain `AT_EMPTY_PATH`, which makes it query a
     /// descriptor.
-    AskPath {
+    QueryPath {
         dir: Option<u8>,
         path: u8,
         flags: Option<u8>,
@@ -55,7 +55,7 @@ pub enum Shape {
         to: u8,
     },
     /// Queries a descriptor.
-    AskFile {
+    QueryFile {
         detail: Option<u8>,
     },
     /// Reads from a descriptor into one buffer or a vector of them.
@@ -113,273 +113,288 @@ pub enum Shape {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct TracedCall {
     pub number: c_long,
     pub name: &'static str,
-    pub shape: Shape,
+    pub shape: CallKind,
     pub outs: &'static [Out],
 }
 
 const STAT: Length = Length::Fixed(144);
 
-const fn known(number: c_long, name: &'static str, shape: Shape, outs: &'static [Out]) -> Known {
-    Known { number, name, shape, outs }
+const fn known(number: c_long, name: &'static str, shape: CallKind, outs: &'static [Out]) -> TracedCall {
+    TracedCall { number, name, shape, outs }
 }
 
-pub const KNOWN: &[Known] = &[
-    known(libc::SYS_open, "open", Shape::Open { dir: None, path: 0, flags: Some(1) }, &[]),
-    known(libc::SYS_openat, "openat", Shape::Open { dir: Some(0), path: 1, flags: Some(2) }, &[]),
-    known(libc::SYS_openat2, "openat2", Shape::Open { dir: Some(0), path: 1, flags: Some(2) }, &[]),
-    known(libc::SYS_creat, "creat", Shape::Open { dir: None, path: 0, flags: None }, &[]),
+pub const TRACED_CALLS: &[TracedCall] = &[
+    known(libc::SYS_open, "open", CallKind::Open { dir: None, path: 0, flags: Some(1) }, &[]),
+    known(libc::SYS_openat, "openat", CallKind::Open { dir: Some(0), path: 1, flags: Some(2) }, &[]),
+    known(libc::SYS_openat2, "openat2", CallKind::Open { dir: Some(0), path: 1, flags: Some(2) }, &[]),
+    known(libc::SYS_creat, "creat", CallKind::Open { dir: None, path: 0, flags: None }, &[]),
     known(
         libc::SYS_stat,
         "stat",
-        Shape::AskPath { dir: None, path: 0, flags: None, detail: None },
+        CallKind::QueryPath { dir: None, path: 0, flags: None, detail: None },
         &[(1, STAT)],
     ),
     known(
         libc::SYS_lstat,
         "lstat",
-        Shape::AskPath { dir: None, path: 0, flags: None, detail: None },
+        CallKind::QueryPath { dir: None, path: 0, flags: None, detail: None },
         &[(1, STAT)],
     ),
     known(
         libc::SYS_newfstatat,
         "newfstatat",
-        Shape::AskPath { dir: Some(0), path: 1, flags: Some(3), detail: Some(3) },
+        CallKind::QueryPath { dir: Some(0), path: 1, flags: Some(3), detail: Some(3) },
         &[(2, STAT)],
     ),
     known(
         libc::SYS_statx,
         "statx",
-        Shape::AskPath { dir: Some(0), path: 1, flags: Some(2), detail: Some(2) },
+        CallKind::QueryPath { dir: Some(0), path: 1, flags: Some(2), detail: Some(2) },
         &[(4, Length::Fixed(256))],
     ),
     known(
         libc::SYS_access,
         "access",
-        Shape::AskPath { dir: None, path: 0, flags: None, detail: Some(1) },
+        CallKind::QueryPath { dir: None, path: 0, flags: None, detail: Some(1) },
         &[],
     ),
     known(
         libc::SYS_faccessat,
         "faccessat",
-        Shape::AskPath { dir: Some(0), path: 1, flags: None, detail: Some(2) },
+        CallKind::QueryPath { dir: Some(0), path: 1, flags: None, detail: Some(2) },
         &[],
     ),
     known(
         libc::SYS_faccessat2,
         "faccessat2",
-        Shape::AskPath { dir: Some(0), path: 1, flags: Some(3), detail: Some(2) },
+        CallKind::QueryPath { dir: Some(0), path: 1, flags: Some(3), detail: Some(2) },
         &[],
     ),
     known(
         libc::SYS_readlink,
         "readlink",
-        Shape::AskPath { dir: None, path: 0, flags: None, detail: None },
+        CallKind::QueryPath { dir: None, path: 0, flags: None, detail: None },
         &[(1, Length::Result)],
     ),
     known(
         libc::SYS_readlinkat,
         "readlinkat",
-        Shape::AskPath { dir: Some(0), path: 1, flags: None, detail: None },
+        CallKind::QueryPath { dir: Some(0), path: 1, flags: None, detail: None },
         &[(2, Length::Result)],
     ),
     known(
         libc::SYS_statfs,
         "statfs",
-        Shape::AskPath { dir: None, path: 0, flags: None, detail: None },
+        CallKind::QueryPath { dir: None, path: 0, flags: None, detail: None },
         &[(1, Length::Fixed(120))],
     ),
     known(
         libc::SYS_getxattr,
         "getxattr",
-        Shape::AskPath { dir: None, path: 0, flags: None, detail: Some(3) },
+        CallKind::QueryPath { dir: None, path: 0, flags: None, detail: Some(3) },
         &[(2, Length::Result)],
     ),
     known(
         libc::SYS_lgetxattr,
         "lgetxattr",
-        Shape::AskPath { dir: None, path: 0, flags: None, detail: Some(3) },
+        CallKind::QueryPath { dir: None, path: 0, flags: None, detail: Some(3) },
         &[(2, Length::Result)],
     ),
     known(
         libc::SYS_listxattr,
         "listxattr",
-        Shape::AskPath { dir: None, path: 0, flags: None, detail: Some(2) },
+        CallKind::QueryPath { dir: None, path: 0, flags: None, detail: Some(2) },
         &[(1, Length::Result)],
     ),
     known(
         libc::SYS_llistxattr,
         "llistxattr",
-        Shape::AskPath { dir: None, path: 0, flags: None, detail: Some(2) },
+        CallKind::QueryPath { dir: None, path: 0, flags: None, detail: Some(2) },
         &[(1, Length::Result)],
     ),
-    known(libc::SYS_mkdir, "mkdir", Shape::Change { dir: None, path: 0 }, &[]),
-    known(libc::SYS_mkdirat, "mkdirat", Shape::Change { dir: Some(0), path: 1 }, &[]),
-    known(libc::SYS_rmdir, "rmdir", Shape::Change { dir: None, path: 0 }, &[]),
-    known(libc::SYS_unlink, "unlink", Shape::Change { dir: None, path: 0 }, &[]),
-    known(libc::SYS_unlinkat, "unlinkat", Shape::Change { dir: Some(0), path: 1 }, &[]),
-    known(libc::SYS_chmod, "chmod", Shape::Change { dir: None, path: 0 }, &[]),
-    known(libc::SYS_fchmodat, "fchmodat", Shape::Change { dir: Some(0), path: 1 }, &[]),
-    known(libc::SYS_chown, "chown", Shape::Change { dir: None, path: 0 }, &[]),
-    known(libc::SYS_lchown, "lchown", Shape::Change { dir: None, path: 0 }, &[]),
-    known(libc::SYS_fchownat, "fchownat", Shape::Change { dir: Some(0), path: 1 }, &[]),
-    known(libc::SYS_truncate, "truncate", Shape::Change { dir: None, path: 0 }, &[]),
-    known(libc::SYS_mknod, "mknod", Shape::Change { dir: None, path: 0 }, &[]),
-    known(libc::SYS_mknodat, "mknodat", Shape::Change { dir: Some(0), path: 1 }, &[]),
-    known(libc::SYS_utime, "utime", Shape::Change { dir: None, path: 0 }, &[]),
-    known(libc::SYS_utimes, "utimes", Shape::Change { dir: None, path: 0 }, &[]),
-    known(libc::SYS_utimensat, "utimensat", Shape::Change { dir: Some(0), path: 1 }, &[]),
-    known(libc::SYS_rename, "rename", Shape::Move { dir: None, from: 0, to_dir: None, to: 1 }, &[]),
-    known(libc::SYS_renameat, "renameat", Shape::Move { dir: Some(0), from: 1, to_dir: Some(2), to: 3 }, &[]),
+    known(libc::SYS_mkdir, "mkdir", CallKind::Change { dir: None, path: 0 }, &[]),
+    known(libc::SYS_mkdirat, "mkdirat", CallKind::Change { dir: Some(0), path: 1 }, &[]),
+    known(libc::SYS_rmdir, "rmdir", CallKind::Change { dir: None, path: 0 }, &[]),
+    known(libc::SYS_unlink, "unlink", CallKind::Change { dir: None, path: 0 }, &[]),
+    known(libc::SYS_unlinkat, "unlinkat", CallKind::Change { dir: Some(0), path: 1 }, &[]),
+    known(libc::SYS_chmod, "chmod", CallKind::Change { dir: None, path: 0 }, &[]),
+    known(libc::SYS_fchmodat, "fchmodat", CallKind::Change { dir: Some(0), path: 1 }, &[]),
+    known(libc::SYS_chown, "chown", CallKind::Change { dir: None, path: 0 }, &[]),
+    known(libc::SYS_lchown, "lchown", CallKind::Change { dir: None, path: 0 }, &[]),
+    known(libc::SYS_fchownat, "fchownat", CallKind::Change { dir: Some(0), path: 1 }, &[]),
+    known(libc::SYS_truncate, "truncate", CallKind::Change { dir: None, path: 0 }, &[]),
+    known(libc::SYS_mknod, "mknod", CallKind::Change { dir: None, path: 0 }, &[]),
+    known(libc::SYS_mknodat, "mknodat", CallKind::Change { dir: Some(0), path: 1 }, &[]),
+    known(libc::SYS_utime, "utime", CallKind::Change { dir: None, path: 0 }, &[]),
+    known(libc::SYS_utimes, "utimes", CallKind::Change { dir: None, path: 0 }, &[]),
+    known(libc::SYS_utimensat, "utimensat", CallKind::Change { dir: Some(0), path: 1 }, &[]),
+    known(libc::SYS_rename, "rename", CallKind::Move { dir: None, from: 0, to_dir: None, to: 1 }, &[]),
+    known(
+        libc::SYS_renameat,
+        "renameat",
+        CallKind::Move { dir: Some(0), from: 1, to_dir: Some(2), to: 3 },
+        &[],
+    ),
     known(
         libc::SYS_renameat2,
         "renameat2",
-        Shape::Move { dir: Some(0), from: 1, to_dir: Some(2), to: 3 },
+        CallKind::Move { dir: Some(0), from: 1, to_dir: Some(2), to: 3 },
         &[],
     ),
-    known(libc::SYS_link, "link", Shape::Move { dir: None, from: 0, to_dir: None, to: 1 }, &[]),
-    known(libc::SYS_linkat, "linkat", Shape::Move { dir: Some(0), from: 1, to_dir: Some(2), to: 3 }, &[]),
-    known(libc::SYS_symlink, "symlink", Shape::Link { to_dir: None, to: 1 }, &[]),
-    known(libc::SYS_symlinkat, "symlinkat", Shape::Link { to_dir: Some(1), to: 2 }, &[]),
-    known(libc::SYS_fstat, "fstat", Shape::AskFile { detail: None }, &[(1, STAT)]),
-    known(libc::SYS_fstatfs, "fstatfs", Shape::AskFile { detail: None }, &[(1, Length::Fixed(120))]),
-    known(libc::SYS_getdents64, "getdents64", Shape::AskFile { detail: None }, &[(1, Length::Result)]),
-    known(libc::SYS_fgetxattr, "fgetxattr", Shape::AskFile { detail: Some(3) }, &[(2, Length::Result)]),
-    known(libc::SYS_ioctl, "ioctl", Shape::AskFile { detail: Some(1) }, &[]),
-    known(libc::SYS_read, "read", Shape::Read { vector: false, at: None }, &[(1, Length::Result)]),
-    known(libc::SYS_pread64, "pread64", Shape::Read { vector: false, at: Some(3) }, &[(1, Length::Result)]),
-    known(libc::SYS_readv, "readv", Shape::Read { vector: true, at: None }, &[(1, Length::Result)]),
-    known(libc::SYS_preadv, "preadv", Shape::Read { vector: true, at: Some(3) }, &[(1, Length::Result)]),
-    known(libc::SYS_preadv2, "preadv2", Shape::Read { vector: true, at: Some(3) }, &[(1, Length::Result)]),
-    known(libc::SYS_write, "write", Shape::Write { vector: false }, &[]),
-    known(libc::SYS_pwrite64, "pwrite64", Shape::Write { vector: false }, &[]),
-    known(libc::SYS_writev, "writev", Shape::Write { vector: true }, &[]),
-    known(libc::SYS_lseek, "lseek", Shape::Seek, &[]),
-    known(libc::SYS_mmap, "mmap", Shape::Map, &[]),
-    known(libc::SYS_dup, "dup", Shape::Dup { to: None }, &[]),
-    known(libc::SYS_dup2, "dup2", Shape::Dup { to: Some(1) }, &[]),
-    known(libc::SYS_dup3, "dup3", Shape::Dup { to: Some(1) }, &[]),
-    known(libc::SYS_fcntl, "fcntl", Shape::Dup { to: None }, &[]),
-    known(libc::SYS_pipe, "pipe", Shape::Pair { at: 0 }, &[]),
-    known(libc::SYS_pipe2, "pipe2", Shape::Pair { at: 0 }, &[]),
-    known(libc::SYS_socketpair, "socketpair", Shape::Pair { at: 3 }, &[]),
-    known(libc::SYS_epoll_create, "epoll_create", Shape::Own, &[]),
-    known(libc::SYS_epoll_create1, "epoll_create1", Shape::Own, &[]),
-    known(libc::SYS_eventfd, "eventfd", Shape::Own, &[]),
-    known(libc::SYS_eventfd2, "eventfd2", Shape::Own, &[]),
-    known(libc::SYS_timerfd_create, "timerfd_create", Shape::Own, &[]),
-    known(libc::SYS_signalfd, "signalfd", Shape::Own, &[]),
-    known(libc::SYS_signalfd4, "signalfd4", Shape::Own, &[]),
-    known(libc::SYS_inotify_init, "inotify_init", Shape::Own, &[]),
-    known(libc::SYS_inotify_init1, "inotify_init1", Shape::Own, &[]),
-    known(libc::SYS_memfd_create, "memfd_create", Shape::Own, &[]),
-    known(libc::SYS_pidfd_open, "pidfd_open", Shape::Own, &[]),
-    known(libc::SYS_execve, "execve", Shape::Exec { dir: None, path: 0 }, &[]),
-    known(libc::SYS_execveat, "execveat", Shape::Exec { dir: Some(0), path: 1 }, &[]),
-    known(libc::SYS_chdir, "chdir", Shape::Enter { path: true }, &[]),
-    known(libc::SYS_fchdir, "fchdir", Shape::Enter { path: false }, &[]),
-    known(libc::SYS_getcwd, "getcwd", Shape::GetDirectory, &[(0, Length::Result)]),
-    known(libc::SYS_socket, "socket", Shape::Socket, &[]),
-    known(libc::SYS_bind, "bind", Shape::Bind, &[]),
-    known(libc::SYS_connect, "connect", Shape::Connect, &[]),
-    known(libc::SYS_accept, "accept", Shape::Accept, &[]),
-    known(libc::SYS_accept4, "accept4", Shape::Accept, &[]),
-    known(libc::SYS_sendto, "sendto", Shape::Send, &[]),
-    known(libc::SYS_recvfrom, "recvfrom", Shape::Receive { message: false }, &[(1, Length::Result)]),
-    known(libc::SYS_recvmsg, "recvmsg", Shape::Receive { message: true }, &[(1, Length::Result)]),
-    known(libc::SYS_getsockname, "getsockname", Shape::SocketName, &[(1, Length::At(2))]),
-    known(libc::SYS_getpeername, "getpeername", Shape::SocketName, &[(1, Length::At(2))]),
-    known(libc::SYS_getsockopt, "getsockopt", Shape::SocketOption, &[(3, Length::At(4))]),
-    known(libc::SYS_clock_gettime, "clock_gettime", Shape::Clock, &[(1, Length::Fixed(16))]),
-    known(libc::SYS_gettimeofday, "gettimeofday", Shape::Clock, &[(0, Length::Fixed(16))]),
-    known(libc::SYS_time, "time", Shape::Clock, &[]),
-    known(libc::SYS_getrandom, "getrandom", Shape::Random, &[(0, Length::Result)]),
-    known(libc::SYS_uname, "uname", Shape::System, &[(0, Length::Fixed(390))]),
-    known(libc::SYS_sysinfo, "sysinfo", Shape::Memory, &[(0, Length::Fixed(112))]),
-    known(libc::SYS_getuid, "getuid", Shape::Identity, &[]),
-    known(libc::SYS_geteuid, "geteuid", Shape::Identity, &[]),
-    known(libc::SYS_getgid, "getgid", Shape::Identity, &[]),
-    known(libc::SYS_getegid, "getegid", Shape::Identity, &[]),
-    known(libc::SYS_getgroups, "getgroups", Shape::Identity, &[(1, Length::Words)]),
+    known(libc::SYS_link, "link", CallKind::Move { dir: None, from: 0, to_dir: None, to: 1 }, &[]),
+    known(libc::SYS_linkat, "linkat", CallKind::Move { dir: Some(0), from: 1, to_dir: Some(2), to: 3 }, &[]),
+    known(libc::SYS_symlink, "symlink", CallKind::Link { to_dir: None, to: 1 }, &[]),
+    known(libc::SYS_symlinkat, "symlinkat", CallKind::Link { to_dir: Some(1), to: 2 }, &[]),
+    known(libc::SYS_fstat, "fstat", CallKind::QueryFile { detail: None }, &[(1, STAT)]),
+    known(libc::SYS_fstatfs, "fstatfs", CallKind::QueryFile { detail: None }, &[(1, Length::Fixed(120))]),
+    known(libc::SYS_getdents64, "getdents64", CallKind::QueryFile { detail: None }, &[(1, Length::Result)]),
+    known(libc::SYS_fgetxattr, "fgetxattr", CallKind::QueryFile { detail: Some(3) }, &[(2, Length::Result)]),
+    known(libc::SYS_ioctl, "ioctl", CallKind::QueryFile { detail: Some(1) }, &[]),
+    known(libc::SYS_read, "read", CallKind::Read { vector: false, at: None }, &[(1, Length::Result)]),
+    known(
+        libc::SYS_pread64,
+        "pread64",
+        CallKind::Read { vector: false, at: Some(3) },
+        &[(1, Length::Result)],
+    ),
+    known(libc::SYS_readv, "readv", CallKind::Read { vector: true, at: None }, &[(1, Length::Result)]),
+    known(libc::SYS_preadv, "preadv", CallKind::Read { vector: true, at: Some(3) }, &[(1, Length::Result)]),
+    known(libc::SYS_preadv2, "preadv2", CallKind::Read { vector: true, at: Some(3) }, &[(1, Length::Result)]),
+    known(libc::SYS_write, "write", CallKind::Write { vector: false }, &[]),
+    known(libc::SYS_pwrite64, "pwrite64", CallKind::Write { vector: false }, &[]),
+    known(libc::SYS_writev, "writev", CallKind::Write { vector: true }, &[]),
+    known(libc::SYS_lseek, "lseek", CallKind::Seek, &[]),
+    known(libc::SYS_mmap, "mmap", CallKind::Map, &[]),
+    known(libc::SYS_dup, "dup", CallKind::Dup { to: None }, &[]),
+    known(libc::SYS_dup2, "dup2", CallKind::Dup { to: Some(1) }, &[]),
+    known(libc::SYS_dup3, "dup3", CallKind::Dup { to: Some(1) }, &[]),
+    known(libc::SYS_fcntl, "fcntl", CallKind::Dup { to: None }, &[]),
+    known(libc::SYS_pipe, "pipe", CallKind::Pair { at: 0 }, &[]),
+    known(libc::SYS_pipe2, "pipe2", CallKind::Pair { at: 0 }, &[]),
+    known(libc::SYS_socketpair, "socketpair", CallKind::Pair { at: 3 }, &[]),
+    known(libc::SYS_epoll_create, "epoll_create", CallKind::Own, &[]),
+    known(libc::SYS_epoll_create1, "epoll_create1", CallKind::Own, &[]),
+    known(libc::SYS_eventfd, "eventfd", CallKind::Own, &[]),
+    known(libc::SYS_eventfd2, "eventfd2", CallKind::Own, &[]),
+    known(libc::SYS_timerfd_create, "timerfd_create", CallKind::Own, &[]),
+    known(libc::SYS_signalfd, "signalfd", CallKind::Own, &[]),
+    known(libc::SYS_signalfd4, "signalfd4", CallKind::Own, &[]),
+    known(libc::SYS_inotify_init, "inotify_init", CallKind::Own, &[]),
+    known(libc::SYS_inotify_init1, "inotify_init1", CallKind::Own, &[]),
+    known(libc::SYS_memfd_create, "memfd_create", CallKind::Own, &[]),
+    known(libc::SYS_pidfd_open, "pidfd_open", CallKind::Own, &[]),
+    known(libc::SYS_execve, "execve", CallKind::Exec { dir: None, path: 0 }, &[]),
+    known(libc::SYS_execveat, "execveat", CallKind::Exec { dir: Some(0), path: 1 }, &[]),
+    known(libc::SYS_chdir, "chdir", CallKind::Enter { path: true }, &[]),
+    known(libc::SYS_fchdir, "fchdir", CallKind::Enter { path: false }, &[]),
+    known(libc::SYS_getcwd, "getcwd", CallKind::GetDirectory, &[(0, Length::Result)]),
+    known(libc::SYS_socket, "socket", CallKind::Socket, &[]),
+    known(libc::SYS_bind, "bind", CallKind::Bind, &[]),
+    known(libc::SYS_connect, "connect", CallKind::Connect, &[]),
+    known(libc::SYS_accept, "accept", CallKind::Accept, &[]),
+    known(libc::SYS_accept4, "accept4", CallKind::Accept, &[]),
+    known(libc::SYS_sendto, "sendto", CallKind::Send, &[]),
+    known(libc::SYS_recvfrom, "recvfrom", CallKind::Receive { message: false }, &[(1, Length::Result)]),
+    known(libc::SYS_recvmsg, "recvmsg", CallKind::Receive { message: true }, &[(1, Length::Result)]),
+    known(libc::SYS_getsockname, "getsockname", CallKind::SocketName, &[(1, Length::At(2))]),
+    known(libc::SYS_getpeername, "getpeername", CallKind::SocketName, &[(1, Length::At(2))]),
+    known(libc::SYS_getsockopt, "getsockopt", CallKind::SocketOption, &[(3, Length::At(4))]),
+    known(libc::SYS_clock_gettime, "clock_gettime", CallKind::Clock, &[(1, Length::Fixed(16))]),
+    known(libc::SYS_gettimeofday, "gettimeofday", CallKind::Clock, &[(0, Length::Fixed(16))]),
+    known(libc::SYS_time, "time", CallKind::Clock, &[]),
+    known(libc::SYS_getrandom, "getrandom", CallKind::Random, &[(0, Length::Result)]),
+    known(libc::SYS_uname, "uname", CallKind::System, &[(0, Length::Fixed(390))]),
+    known(libc::SYS_sysinfo, "sysinfo", CallKind::Memory, &[(0, Length::Fixed(112))]),
+    known(libc::SYS_getuid, "getuid", CallKind::Identity, &[]),
+    known(libc::SYS_geteuid, "geteuid", CallKind::Identity, &[]),
+    known(libc::SYS_getgid, "getgid", CallKind::Identity, &[]),
+    known(libc::SYS_getegid, "getegid", CallKind::Identity, &[]),
+    known(libc::SYS_getgroups, "getgroups", CallKind::Identity, &[(1, Length::Words)]),
     known(
         libc::SYS_getresuid,
         "getresuid",
-        Shape::Identity,
+        CallKind::Identity,
         &[(0, Length::Fixed(4)), (1, Length::Fixed(4)), (2, Length::Fixed(4))],
     ),
     known(
         libc::SYS_getresgid,
         "getresgid",
-        Shape::Identity,
+        CallKind::Identity,
         &[(0, Length::Fixed(4)), (1, Length::Fixed(4)), (2, Length::Fixed(4))],
     ),
-    known(libc::SYS_sched_getaffinity, "sched_getaffinity", Shape::Processors, &[(2, Length::Result)]),
-    known(libc::SYS_getrlimit, "getrlimit", Shape::Limit { which: 0, new: None }, &[(1, Length::Fixed(16))]),
-    known(libc::SYS_setrlimit, "setrlimit", Shape::Limit { which: 0, new: Some(1) }, &[]),
+    known(libc::SYS_sched_getaffinity, "sched_getaffinity", CallKind::Processors, &[(2, Length::Result)]),
+    known(
+        libc::SYS_getrlimit,
+        "getrlimit",
+        CallKind::Limit { which: 0, new: None },
+        &[(1, Length::Fixed(16))],
+    ),
+    known(libc::SYS_setrlimit, "setrlimit", CallKind::Limit { which: 0, new: Some(1) }, &[]),
     known(
         libc::SYS_prlimit64,
         "prlimit64",
-        Shape::Limit { which: 1, new: Some(2) },
+        CallKind::Limit { which: 1, new: Some(2) },
         &[(3, Length::Fixed(16))],
     ),
-    known(libc::SYS_setuid, "setuid", Shape::Allowed, &[]),
-    known(libc::SYS_setgid, "setgid", Shape::Allowed, &[]),
-    known(libc::SYS_setreuid, "setreuid", Shape::Allowed, &[]),
-    known(libc::SYS_setregid, "setregid", Shape::Allowed, &[]),
-    known(libc::SYS_setresuid, "setresuid", Shape::Allowed, &[]),
-    known(libc::SYS_setresgid, "setresgid", Shape::Allowed, &[]),
-    known(libc::SYS_setgroups, "setgroups", Shape::Allowed, &[]),
-    known(libc::SYS_setfsuid, "setfsuid", Shape::Allowed, &[]),
-    known(libc::SYS_setfsgid, "setfsgid", Shape::Allowed, &[]),
-    known(libc::SYS_chroot, "chroot", Shape::Allowed, &[]),
-    known(libc::SYS_pivot_root, "pivot_root", Shape::Allowed, &[]),
-    known(libc::SYS_mount, "mount", Shape::Allowed, &[]),
-    known(libc::SYS_umount2, "umount2", Shape::Allowed, &[]),
-    known(libc::SYS_unshare, "unshare", Shape::Allowed, &[]),
-    known(libc::SYS_setns, "setns", Shape::Allowed, &[]),
-    known(libc::SYS_ptrace, "ptrace", Shape::Allowed, &[]),
-    known(libc::SYS_io_uring_setup, "io_uring_setup", Shape::Allowed, &[]),
-    known(libc::SYS_userfaultfd, "userfaultfd", Shape::Allowed, &[]),
-    known(libc::SYS_perf_event_open, "perf_event_open", Shape::Allowed, &[]),
-    known(libc::SYS_bpf, "bpf", Shape::Allowed, &[]),
-    known(libc::SYS_shmget, "shmget", Shape::Allowed, &[]),
-    known(libc::SYS_semget, "semget", Shape::Allowed, &[]),
-    known(libc::SYS_msgget, "msgget", Shape::Allowed, &[]),
-    known(libc::SYS_mq_open, "mq_open", Shape::Allowed, &[]),
-    known(libc::SYS_add_key, "add_key", Shape::Allowed, &[]),
-    known(libc::SYS_keyctl, "keyctl", Shape::Allowed, &[]),
-    known(libc::SYS_sched_setaffinity, "sched_setaffinity", Shape::Allowed, &[]),
-    known(libc::SYS_sched_setscheduler, "sched_setscheduler", Shape::Allowed, &[]),
-    known(libc::SYS_setpriority, "setpriority", Shape::Allowed, &[]),
-    known(libc::SYS_mlock, "mlock", Shape::Allowed, &[]),
-    known(libc::SYS_mlockall, "mlockall", Shape::Allowed, &[]),
-    known(libc::SYS_setsockopt, "setsockopt", Shape::Allowed, &[]),
-    known(libc::SYS_listen, "listen", Shape::Allowed, &[]),
-    known(libc::SYS_capset, "capset", Shape::Allowed, &[]),
-    known(libc::SYS_sethostname, "sethostname", Shape::Allowed, &[]),
-    known(libc::SYS_personality, "personality", Shape::Allowed, &[]),
-    known(libc::SYS_seccomp, "seccomp", Shape::Allowed, &[]),
-    known(libc::SYS_fallocate, "fallocate", Shape::Allowed, &[]),
+    known(libc::SYS_setuid, "setuid", CallKind::Allowed, &[]),
+    known(libc::SYS_setgid, "setgid", CallKind::Allowed, &[]),
+    known(libc::SYS_setreuid, "setreuid", CallKind::Allowed, &[]),
+    known(libc::SYS_setregid, "setregid", CallKind::Allowed, &[]),
+    known(libc::SYS_setresuid, "setresuid", CallKind::Allowed, &[]),
+    known(libc::SYS_setresgid, "setresgid", CallKind::Allowed, &[]),
+    known(libc::SYS_setgroups, "setgroups", CallKind::Allowed, &[]),
+    known(libc::SYS_setfsuid, "setfsuid", CallKind::Allowed, &[]),
+    known(libc::SYS_setfsgid, "setfsgid", CallKind::Allowed, &[]),
+    known(libc::SYS_chroot, "chroot", CallKind::Allowed, &[]),
+    known(libc::SYS_pivot_root, "pivot_root", CallKind::Allowed, &[]),
+    known(libc::SYS_mount, "mount", CallKind::Allowed, &[]),
+    known(libc::SYS_umount2, "umount2", CallKind::Allowed, &[]),
+    known(libc::SYS_unshare, "unshare", CallKind::Allowed, &[]),
+    known(libc::SYS_setns, "setns", CallKind::Allowed, &[]),
+    known(libc::SYS_ptrace, "ptrace", CallKind::Allowed, &[]),
+    known(libc::SYS_io_uring_setup, "io_uring_setup", CallKind::Allowed, &[]),
+    known(libc::SYS_userfaultfd, "userfaultfd", CallKind::Allowed, &[]),
+    known(libc::SYS_perf_event_open, "perf_event_open", CallKind::Allowed, &[]),
+    known(libc::SYS_bpf, "bpf", CallKind::Allowed, &[]),
+    known(libc::SYS_shmget, "shmget", CallKind::Allowed, &[]),
+    known(libc::SYS_semget, "semget", CallKind::Allowed, &[]),
+    known(libc::SYS_msgget, "msgget", CallKind::Allowed, &[]),
+    known(libc::SYS_mq_open, "mq_open", CallKind::Allowed, &[]),
+    known(libc::SYS_add_key, "add_key", CallKind::Allowed, &[]),
+    known(libc::SYS_keyctl, "keyctl", CallKind::Allowed, &[]),
+    known(libc::SYS_sched_setaffinity, "sched_setaffinity", CallKind::Allowed, &[]),
+    known(libc::SYS_sched_setscheduler, "sched_setscheduler", CallKind::Allowed, &[]),
+    known(libc::SYS_setpriority, "setpriority", CallKind::Allowed, &[]),
+    known(libc::SYS_mlock, "mlock", CallKind::Allowed, &[]),
+    known(libc::SYS_mlockall, "mlockall", CallKind::Allowed, &[]),
+    known(libc::SYS_setsockopt, "setsockopt", CallKind::Allowed, &[]),
+    known(libc::SYS_listen, "listen", CallKind::Allowed, &[]),
+    known(libc::SYS_capset, "capset", CallKind::Allowed, &[]),
+    known(libc::SYS_sethostname, "sethostname", CallKind::Allowed, &[]),
+    known(libc::SYS_personality, "personality", CallKind::Allowed, &[]),
+    known(libc::SYS_seccomp, "seccomp", CallKind::Allowed, &[]),
+    known(libc::SYS_fallocate, "fallocate", CallKind::Allowed, &[]),
 ];
 
-/// The index in [`KNOWN`] for each number, or none.
+/// The index in [`TRACED_CALLS`] for each number, or none.
 static INDEX: [u8; 512] = index();
 
 const fn index() -> [u8; 512] {
     let mut index = [u8::MAX; 512];
     let mut at = 0;
-    while at < KNOWN.len() {
-        index[KNOWN[at].number as usize] = at as u8;
+    while at < TRACED_CALLS.len() {
+        index[TRACED_CALLS[at].number as usize] = at as u8;
         at += 1;
     }
     index
 }
 
-pub fn find(number: i64) -> Option<&'static Known> {
+pub fn find(number: i64) -> Option<&'static TracedCall> {
     let at = *INDEX.get(usize::try_from(number).ok()?)?;
-    KNOWN.get(usize::from(at))
+    TRACED_CALLS.get(usize::from(at))
 }
 
 /// Whether a process may see other files after a call, or have other rights.
@@ -425,7 +440,7 @@ mod tests {
 
     #[test]
     fn a_number_is_there_once() {
-        let mut numbers: Vec<c_long> = KNOWN.iter().map(|known| known.number).collect();
+        let mut numbers: Vec<c_long> = TRACED_CALLS.iter().map(|known| known.number).collect();
         numbers.sort_unstable();
         let all = numbers.len();
         numbers.dedup();
@@ -434,8 +449,8 @@ mod tests {
 
     #[test]
     fn every_number_is_found() {
-        assert!(KNOWN.len() < usize::from(u8::MAX));
-        for known in KNOWN {
+        assert!(TRACED_CALLS.len() < usize::from(u8::MAX));
+        for known in TRACED_CALLS {
             assert_eq!(find(known.number).map(|found| found.name), Some(known.name));
         }
         assert!(find(-1).is_none() && find(libc::SYS_futex).is_none() && find(100_000).is_none());

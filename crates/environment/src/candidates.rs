@@ -3,10 +3,10 @@
 //! The run here is compared with the record by key, never call by call: the two runs diverge somewhere, and
 //! after that their calls would not correspond.
 
-use crate::calls::Shape;
-use crate::place::Places;
+use crate::calls::CallKind;
+use crate::place::PathMap;
 use crate::record::{Bytes, Call, Key, KeyId, Record, Start};
-use crate::there::{There, shape};
+use crate::there::{RecordIndex, shape};
 use nix::libc;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -63,7 +63,7 @@ pub fn add_start_keys(record: &mut Record, here: &Start) -> usize {
 
 /// The content of an answer, without what differs on every machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum AnswerContent {
     Error(i64),
     Done,
     Number(i64),
@@ -79,31 +79,38 @@ pub enum Said {
     Bytes(Vec<u8>),
 }
 
-pub fn said(record: &Record, call: &Call) -> Said {
+pub fn said(record: &Record, call: &Call) -> AnswerContent {
     if call.result < 0 {
-        return Said::Error(call.result);
+        return AnswerContent::Error(call.result);
     }
     let bytes = call.writes.first().map(|write| record.blob(write.blob));
     match (shape(call), bytes) {
-        (Some(Shape::AskPath { .. } | Shape::AskFile { .. }), Some(bytes)) => match bytes.len() {
+        (Some(CallKind::QueryPath { .. } | CallKind::QueryFile { .. }), Some(bytes)) => match bytes.len() {
             144 if i64::from(call.number) != libc::SYS_getdents64 => about(bytes, 24, 4, 28, 48, 88),
             256 if i64::from(call.number) == libc::SYS_statx => about(bytes, 28, 2, 20, 40, 112),
-            _ if i64::from(call.number) == libc::SYS_getdents64 => Said::Names(names(bytes)),
+            _ if i64::from(call.number) == libc::SYS_getdents64 => AnswerContent::Names(names(bytes)),
             // The free blocks of a file system change constantly; its type does not.
-            120 => Said::Bytes(bytes[..8].to_vec()),
-            _ => Said::Bytes(bytes.to_vec()),
+            120 => AnswerContent::Bytes(bytes[..8].to_vec()),
+            _ => AnswerContent::Bytes(bytes.to_vec()),
         },
-        (Some(Shape::AskFile { .. }), None) => Said::Number(call.result),
-        (Some(Shape::Identity | Shape::Receive { .. }), None) => Said::Number(call.result),
-        (Some(Shape::Identity), Some(_)) => {
-            Said::Bytes(call.writes.iter().flat_map(|write| record.blob(write.blob).to_vec()).collect())
-        }
-        (_, Some(bytes)) => Said::Bytes(bytes.to_vec()),
-        _ => Said::Done,
+        (Some(CallKind::QueryFile { .. }), None) => AnswerContent::Number(call.result),
+        (Some(CallKind::Identity | CallKind::Receive { .. }), None) => AnswerContent::Number(call.result),
+        (Some(CallKind::Identity), Some(_)) => AnswerContent::Bytes(
+            call.writes.iter().flat_map(|write| record.blob(write.blob).to_vec()).collect(),
+        ),
+        (_, Some(bytes)) => AnswerContent::Bytes(bytes.to_vec()),
+        _ => AnswerContent::Done,
     }
 }
 
-fn about(bytes: &[u8], mode: usize, mode_length: usize, user: usize, size: usize, modified: usize) -> Said {
+fn about(
+    bytes: &[u8],
+    mode: usize,
+    mode_length: usize,
+    user: usize,
+    size: usize,
+    modified: usize,
+) -> AnswerContent {
     let number = |at: usize, length: usize| {
         let mut word = [0; 8];
         word[..length].copy_from_slice(&bytes[at..at + length]);
@@ -112,7 +119,7 @@ fn about(bytes: &[u8], mode: usize, mode_length: usize, user: usize, size: usize
     let mode = number(mode, mode_length) as u32;
     // The size of a directory has no meaning, and its modification time little.
     let regular = mode & libc::S_IFMT == libc::S_IFREG;
-    Said::About {
+    AnswerContent::About {
         mode,
         size: if regular { number(size, 8) } else { 0 },
         user: number(user, 4) as u32,
@@ -137,52 +144,54 @@ pub fn names(bytes: &[u8]) -> BTreeSet<Bytes> {
 
 /// Result of comparing the answers about one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Compared {
+enum Comparison {
     Same,
     Different,
     /// The common queries were answered alike, but the recorded run made more.
     Unknown,
 }
 
-fn compare(there: &There<'_>, id: KeyId, here: &There<'_>) -> Compared {
+fn compare(there: &RecordIndex<'_>, id: KeyId, here: &RecordIndex<'_>) -> Comparison {
     let key = there.record.key(id);
     if matches!(key, Key::Clock | Key::Random) {
-        return Compared::Different;
+        return Comparison::Different;
     }
-    let Some(own) = here.id(key) else { return Compared::Unknown };
-    let by_question = |side: &There<'_>, id: KeyId| {
-        let mut answers: HashMap<(u32, u64), Vec<Said>> = HashMap::new();
+    let Some(own) = here.id(key) else { return Comparison::Unknown };
+    let by_question = |side: &RecordIndex<'_>, id: KeyId| {
+        let mut answers: HashMap<(u32, u64), Vec<AnswerContent>> = HashMap::new();
         for call in side.calls(id) {
             answers.entry((call.number, call.detail)).or_default().push(said(side.record, call));
         }
         answers
     };
     let (mut wanted, got) = (by_question(there, id), by_question(here, own));
-    let mut result = Compared::Same;
+    let mut result = Comparison::Same;
     for (question, answers) in &got {
         match wanted.remove(question) {
             // A query that was not made in the recorded run failed here.
-            None if answers.iter().any(|said| matches!(said, Said::Error(_))) => return Compared::Different,
+            None if answers.iter().any(|said| matches!(said, AnswerContent::Error(_))) => {
+                return Comparison::Different;
+            }
             None => {}
             Some(recorded) if recorded.iter().zip(answers).any(|(a, b)| a != b) => {
-                return Compared::Different;
+                return Comparison::Different;
             }
-            Some(recorded) if recorded.len() > answers.len() => result = Compared::Unknown,
+            Some(recorded) if recorded.len() > answers.len() => result = Comparison::Unknown,
             Some(_) => {}
         }
     }
-    if wanted.is_empty() { result } else { Compared::Unknown }
+    if wanted.is_empty() { result } else { Comparison::Unknown }
 }
 
 /// The candidates in the order in which the recorded run met them. Those for keys of the start (variables,
 /// arguments, limits, ...) come first.
-pub fn candidates(there: &There<'_>, here: &There<'_>, places: &Places) -> Vec<Candidate> {
+pub fn candidates(there: &RecordIndex<'_>, here: &RecordIndex<'_>, places: &PathMap) -> Vec<Candidate> {
     let (mut all, mut missing): (Vec<Candidate>, HashMap<Bytes, usize>) = (Vec::new(), HashMap::new());
     let mut ids: Vec<KeyId> = (0..there.record.keys.len() as u32).map(KeyId).collect();
     ids.retain(|id| !there.record.redacted.contains(id) && *there.record.key(*id) != Key::Internal);
     ids.sort_by_key(|id| (!of_start(there.record.key(*id)), there.first(*id), id.0));
     // A different number of arguments is one difference.
-    let count = |side: &There<'_>| side.record.start.arguments.len();
+    let count = |side: &RecordIndex<'_>| side.record.start.arguments.len();
     let (other_number, mut arguments) = (count(there) != count(here), None);
     for id in ids {
         let key = there.record.key(id);
@@ -201,12 +210,14 @@ pub fn candidates(there: &There<'_>, here: &There<'_>, places: &Places) -> Vec<C
             continue;
         }
         let compared = compare(there, id, here);
-        if compared == Compared::Same {
+        if compared == Comparison::Same {
             continue;
         }
-        let observed = compared == Compared::Different;
+        let observed = compared == Comparison::Different;
         let directory = match key {
-            Key::File(path) if existed(there, id) => missing_ancestor(there, &places.here(path), places),
+            Key::File(path) if existed_in_record(there, id) => {
+                missing_ancestor(there, &places.here(path), places)
+            }
             _ => None,
         };
         match directory {
@@ -223,11 +234,11 @@ pub fn candidates(there: &There<'_>, here: &There<'_>, places: &Places) -> Vec<C
             None => all.push(Candidate { keys: vec![id], directory: None, observed }),
         }
     }
-    join_listings(there, places, all)
+    merge_listings(there, places, all)
 }
 
 /// A listing that lacks only the name of another candidate depends on that one: the two become one.
-fn join_listings(there: &There<'_>, places: &Places, mut all: Vec<Candidate>) -> Vec<Candidate> {
+fn merge_listings(there: &RecordIndex<'_>, places: &PathMap, mut all: Vec<Candidate>) -> Vec<Candidate> {
     let path_of = |candidate: &Candidate| match (&candidate.directory, candidate.keys.first()) {
         (Some(directory), _) => Some(directory.clone()),
         (None, Some(id)) => match there.record.key(*id) {
@@ -292,12 +303,12 @@ fn differs_at_start(there: &Start, here: &Start, key: &Key) -> bool {
 }
 
 /// The recorded run found the path, or could create it.
-fn existed(there: &There<'_>, id: KeyId) -> bool {
+fn existed_in_record(there: &RecordIndex<'_>, id: KeyId) -> bool {
     there.calls(id).any(|call| call.result >= 0)
 }
 
 /// The topmost missing directory above a path, unless the run creates it itself.
-fn missing_ancestor(there: &There<'_>, path: &[u8], places: &Places) -> Option<Bytes> {
+fn missing_ancestor(there: &RecordIndex<'_>, path: &[u8], places: &PathMap) -> Option<Bytes> {
     let path = Path::new(OsStr::from_bytes(path));
     let above: Vec<&Path> = path.ancestors().skip(1).collect();
     let topmost = above.into_iter().rev().find(|dir| dir.symlink_metadata().is_err())?;

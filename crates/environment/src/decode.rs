@@ -1,10 +1,10 @@
 //! Converts registers and memory of a thread to a call with a key, and back.
 
 use crate::address;
-use crate::calls::{Known, Length, Shape};
-use crate::engine::{Arguments, Entry, Next, Pending, Thread};
+use crate::calls::{CallKind, Length, TracedCall};
+use crate::engine::{Arguments, Entry, Pending, Resume, Thread};
 use crate::filter::TERMINAL_REQUESTS;
-use crate::place::Places;
+use crate::place::PathMap;
 use crate::record::Key;
 use crate::tracee::Tid;
 use nix::libc::{self, user_regs_struct};
@@ -13,13 +13,13 @@ use std::io;
 /// Prefix of the address of a peer that is reached by datagrams.
 pub const DATAGRAMS: &str = "udp:";
 /// Maximal number of bytes of one read that are used.
-const MOST_READ: u64 = 64 << 20;
+const MAX_READ: u64 = 64 << 20;
 
 /// Decodes a call. `None`: the call is not recorded.
-pub fn understand(
-    places: &Places,
+pub fn decode_call(
+    places: &PathMap,
     thread: &Thread,
-    known: &'static Known,
+    known: &'static TracedCall,
     arguments: Arguments,
 ) -> Option<Entry> {
     let mut entry = Entry {
@@ -45,7 +45,7 @@ pub fn understand(
         entry.file = Some(file);
     };
     match known.shape {
-        Shape::Open { dir, path, flags } => {
+        CallKind::Open { dir, path, flags } => {
             by_path(&mut entry, dir, path)?;
             entry.detail = match (known.number, flags) {
                 (libc::SYS_openat2, _) => thread.tid.word(arguments[2])?,
@@ -53,7 +53,7 @@ pub fn understand(
                 (_, None) => (libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) as u64,
             };
         }
-        Shape::AskPath { dir, path, flags, detail } => {
+        CallKind::QueryPath { dir, path, flags, detail } => {
             entry.detail = detail.map_or(0, value);
             let empty = flags.is_some_and(|flags| value(flags) & libc::AT_EMPTY_PATH as u64 != 0);
             if empty && (value(path) == 0 || thread.tid.read(value(path), 1) == [0]) {
@@ -62,46 +62,46 @@ pub fn understand(
                 by_path(&mut entry, dir, path)?;
             }
         }
-        Shape::Change { dir, path } | Shape::Exec { dir, path } => by_path(&mut entry, dir, path)?,
-        Shape::Move { dir, from, to_dir, to } => {
+        CallKind::Change { dir, path } | CallKind::Exec { dir, path } => by_path(&mut entry, dir, path)?,
+        CallKind::Move { dir, from, to_dir, to } => {
             by_path(&mut entry, dir, from)?;
             by_path(&mut entry, to_dir, to)?;
         }
-        Shape::Link { to_dir, to } => by_path(&mut entry, to_dir, to)?,
-        Shape::Enter { path: true } => by_path(&mut entry, None, 0)?,
-        Shape::AskFile { detail } => {
+        CallKind::Link { to_dir, to } => by_path(&mut entry, to_dir, to)?,
+        CallKind::Enter { path: true } => by_path(&mut entry, None, 0)?,
+        CallKind::QueryFile { detail } => {
             by_file(&mut entry);
             entry.detail = detail.map_or(0, value);
         }
-        Shape::Read { .. }
-        | Shape::Write { .. }
-        | Shape::Seek
-        | Shape::Dup { .. }
-        | Shape::Receive { .. }
-        | Shape::SocketName
-        | Shape::SocketOption
-        | Shape::Enter { path: false } => {
+        CallKind::Read { .. }
+        | CallKind::Write { .. }
+        | CallKind::Seek
+        | CallKind::Dup { .. }
+        | CallKind::Receive { .. }
+        | CallKind::SocketName
+        | CallKind::SocketOption
+        | CallKind::Enter { path: false } => {
             by_file(&mut entry);
-            if known.shape == Shape::SocketOption {
+            if known.shape == CallKind::SocketOption {
                 entry.detail = arguments[1] << 32 | arguments[2];
             }
         }
-        Shape::Map => {
+        CallKind::Map => {
             let file = thread.file(arguments[4] as i32);
             entry.key = file.borrow().key.clone();
             entry.file = Some(file);
         }
-        Shape::Bind | Shape::Connect => {
+        CallKind::Bind | CallKind::Connect => {
             by_file(&mut entry);
             entry.address = thread.tid.read(arguments[1], (arguments[2] as usize).min(128));
             let datagrams = entry.file.as_ref().is_some_and(|file| file.borrow().datagrams);
             entry.key = match (address::text(&entry.address), known.shape) {
-                (Some(text), Shape::Bind) => Key::Local(text),
+                (Some(text), CallKind::Bind) => Key::Local(text),
                 (Some(text), _) => peer(text, datagrams),
                 (None, _) => Key::Internal,
             };
         }
-        Shape::Send => {
+        CallKind::Send => {
             by_file(&mut entry);
             entry.address = thread.tid.read(arguments[4], (arguments[5] as usize).min(128));
             // A socket bound to an address of its own answers other programs.
@@ -111,29 +111,29 @@ pub fn understand(
                 _ => Key::Internal,
             };
         }
-        Shape::GetDirectory => entry.key = Key::Directory,
-        Shape::Clock => {
+        CallKind::GetDirectory => entry.key = Key::Directory,
+        CallKind::Clock => {
             entry.key = Key::Clock;
             entry.detail = if known.number == libc::SYS_clock_gettime { arguments[0] } else { 0 };
         }
-        Shape::Random => entry.key = Key::Random,
-        Shape::System => entry.key = Key::System,
-        Shape::Memory => entry.key = Key::Memory,
-        Shape::Identity => entry.key = Key::Identity,
-        Shape::Processors => entry.key = Key::Processors,
-        Shape::Limit { which, new } => {
+        CallKind::Random => entry.key = Key::Random,
+        CallKind::System => entry.key = Key::System,
+        CallKind::Memory => entry.key = Key::Memory,
+        CallKind::Identity => entry.key = Key::Identity,
+        CallKind::Processors => entry.key = Key::Processors,
+        CallKind::Limit { which, new } => {
             entry.key = Key::Limit(value(which) as u32);
             entry.detail = u64::from(new.is_some_and(|new| value(new) != 0));
         }
-        Shape::Socket => {
+        CallKind::Socket => {
             entry.key = Key::Other(known.number as u32);
             entry.detail = arguments[0] << 32 | (arguments[1] & 0xf);
         }
-        Shape::Allowed => {
+        CallKind::Allowed => {
             entry.key = Key::Other(known.number as u32);
             entry.detail = arguments[1];
         }
-        Shape::Pair { .. } | Shape::Own | Shape::Accept => {}
+        CallKind::Pair { .. } | CallKind::Own | CallKind::Accept => {}
     }
     Some(entry)
 }
@@ -166,16 +166,16 @@ pub fn outputs(tid: Tid, entry: &Entry, result: i64) -> Vec<(usize, Vec<u8>)> {
             continue;
         }
         let bytes = match (entry.known.shape, length) {
-            (Shape::Read { vector: true, .. }, _) => {
+            (CallKind::Read { vector: true, .. }, _) => {
                 gather(tid, address, entry.arguments[2], true, result as u64)
             }
-            (Shape::Receive { message: true }, _) => {
+            (CallKind::Receive { message: true }, _) => {
                 // The vector is the third field of `struct msghdr`.
                 let (vector, count) = (tid.word(address + 16), tid.word(address + 24));
                 gather(tid, vector.unwrap_or(0), count.unwrap_or(0), true, result as u64)
             }
             (_, Length::Fixed(length)) => tid.read(address, *length as usize),
-            (_, Length::Result) => tid.read(address, (result as u64).min(MOST_READ) as usize),
+            (_, Length::Result) => tid.read(address, (result as u64).min(MAX_READ) as usize),
             (_, Length::Words) => tid.read(address, (4 * result as u64).min(1 << 20) as usize),
             (_, Length::At(at)) => {
                 let length = tid.word(entry.arguments[usize::from(*at)]).unwrap_or(0) & 0xffff_ffff;
@@ -193,7 +193,7 @@ pub fn outputs(tid: Tid, entry: &Entry, result: i64) -> Vec<(usize, Vec<u8>)> {
 
 /// Up to `length` bytes of a buffer or of a vector of `count` buffers.
 pub fn gather(tid: Tid, address: u64, count: u64, vector: bool, length: u64) -> Vec<u8> {
-    let length = length.min(MOST_READ);
+    let length = length.min(MAX_READ);
     if !vector {
         return tid.read(address, length as usize);
     }
@@ -224,7 +224,7 @@ pub fn set_argument(registers: &mut user_regs_struct, argument: usize, value: u6
 }
 
 /// Turns the call that begins into one that maps a page for the tracer.
-pub fn map_scratch(thread: &mut Thread, before: user_regs_struct) -> io::Result<Next> {
+pub fn map_scratch(thread: &mut Thread, before: user_regs_struct) -> io::Result<Resume> {
     let mut registers = before;
     registers.orig_rax = libc::SYS_mmap as u64;
     registers.rdi = 0;
@@ -235,11 +235,11 @@ pub fn map_scratch(thread: &mut Thread, before: user_regs_struct) -> io::Result<
     registers.r9 = 0;
     thread.tid.set_registers(&registers)?;
     thread.pending = Some(Pending::Scratch(before));
-    Ok(Next::GoToExit)
+    Ok(Resume::ToExit)
 }
 
 /// Restarts a call: its instruction is two bytes long.
-pub fn begin_again(tid: Tid, before: user_regs_struct) -> io::Result<()> {
+pub fn restart_call(tid: Tid, before: user_regs_struct) -> io::Result<()> {
     let mut registers = before;
     registers.rip -= 2;
     registers.rax = before.orig_rax;

@@ -4,12 +4,12 @@
 //! represents a *thing* ([`Key`]), so the table from recorded to real numbers is the table of open files
 //! ([`crate::threads`]), which maps a number to its key.
 
-use crate::calls::{self, Known, Shape};
-use crate::decode::{self, begin_again, gather, map_scratch, outputs, set_argument, shift_time};
-use crate::place::Places;
+use crate::calls::{self, CallKind, TracedCall};
+use crate::decode::{self, gather, map_scratch, outputs, restart_call, set_argument, shift_time};
+use crate::place::PathMap;
 use crate::record::{Builder, Bytes, Call, Key, Write};
 use crate::replay::Replay;
-use crate::serve::{Served, Server};
+use crate::serve::{CallServer, Served};
 use crate::threads::{OpenFile, Thread as AnyThread};
 use nix::libc::user_regs_struct;
 use std::cell::RefCell;
@@ -24,12 +24,12 @@ pub type Thread = AnyThread<Pending>;
 pub type Arguments = [u64; 6];
 
 /// Maximal number of bytes of one read, mapping or program that are kept.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// A decoded call.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    pub known: &'static Known,
+    pub known: &'static TracedCall,
     pub arguments: Arguments,
     pub key: Key,
     pub detail: u64,
@@ -70,14 +70,14 @@ pub enum Pending {
 
 /// How a thread is resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum Resume {
     Go,
-    GoToExit,
+    ToExit,
 }
 
 pub struct Engine<'r> {
     pub builder: Builder,
-    pub places: Places,
+    pub places: PathMap,
     pub replay: Option<Replay<'r>>,
     /// Hash of standard output.
     output: Xxh3,
@@ -85,7 +85,7 @@ pub struct Engine<'r> {
     /// Parts of files that are already kept, and files to which the run has written.
     mapped: HashSet<(Key, u64, u64)>,
     written: HashSet<Key>,
-    pub server: Server,
+    pub server: CallServer,
 }
 
 /// Skips the call that begins, with this result.
@@ -98,23 +98,23 @@ fn give(thread: &Thread, registers: &user_regs_struct, result: i64) -> std::io::
 
 /// Whether the result of a call is irrelevant: it concerns something that the run made itself, and leaves the
 /// table of open files unchanged.
-fn is_nothing(entry: &Entry) -> bool {
+fn is_irrelevant(entry: &Entry) -> bool {
     entry.key == Key::Internal
         && matches!(
             entry.known.shape,
-            Shape::Read { .. }
-                | Shape::Write { .. }
-                | Shape::Seek
-                | Shape::Map
-                | Shape::AskFile { .. }
-                | Shape::Receive { .. }
-                | Shape::SocketName
-                | Shape::SocketOption
+            CallKind::Read { .. }
+                | CallKind::Write { .. }
+                | CallKind::Seek
+                | CallKind::Map
+                | CallKind::QueryFile { .. }
+                | CallKind::Receive { .. }
+                | CallKind::SocketName
+                | CallKind::SocketOption
         )
 }
 
 impl<'r> Engine<'r> {
-    pub fn new(places: Places, replay: Option<Replay<'r>>) -> Engine<'r> {
+    pub fn new(places: PathMap, replay: Option<Replay<'r>>) -> Engine<'r> {
         Engine {
             builder: Builder::default(),
             places,
@@ -123,7 +123,7 @@ impl<'r> Engine<'r> {
             output_bytes: 0,
             mapped: HashSet::new(),
             written: HashSet::new(),
-            server: Server::default(),
+            server: CallServer::default(),
         }
     }
 
@@ -132,13 +132,13 @@ impl<'r> Engine<'r> {
     }
 
     /// A traced call begins.
-    pub fn entry(&mut self, thread: &mut Thread) -> std::io::Result<Next> {
+    pub fn entry(&mut self, thread: &mut Thread) -> std::io::Result<Resume> {
         let registers = thread.tid.registers()?;
-        let Some(known) = calls::find(registers.orig_rax as i64) else { return Ok(Next::Go) };
+        let Some(known) = calls::find(registers.orig_rax as i64) else { return Ok(Resume::Go) };
         let arguments =
             [registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9];
-        let Some(entry) = decode::understand(&self.places, thread, known, arguments) else {
-            return Ok(Next::Go);
+        let Some(entry) = decode::decode_call(&self.places, thread, known, arguments) else {
+            return Ok(Resume::Go);
         };
         if calls::changes_view(known.number) {
             self.server.part();
@@ -155,16 +155,16 @@ impl<'r> Engine<'r> {
                 }
             }
             self.skip(thread, &entry, *result, &registers)?;
-            return Ok(Next::Go);
+            return Ok(Resume::Go);
         }
         if plan == Plan::Execute {
-            if is_nothing(&entry) {
-                return Ok(Next::Go);
+            if is_irrelevant(&entry) {
+                return Ok(Resume::Go);
             }
             if let Some(Served { result, writes }) = self.server.serve(thread, &entry) {
                 give(thread, &registers, result)?;
                 self.note(thread, &entry, result, false, Some(writes));
-                return Ok(Next::Go);
+                return Ok(Resume::Go);
             }
         }
         if let Plan::Rewrite { memory, values, .. } = &plan {
@@ -184,7 +184,7 @@ impl<'r> Engine<'r> {
             thread.tid.set_registers(&changed)?;
         }
         thread.pending = Some(Pending::Call(Box::new(entry), plan, registers));
-        Ok(Next::GoToExit)
+        Ok(Resume::ToExit)
     }
 
     /// Skips a call and records it.
@@ -196,7 +196,7 @@ impl<'r> Engine<'r> {
         registers: &user_regs_struct,
     ) -> std::io::Result<()> {
         give(thread, registers, result)?;
-        if let Shape::Read { .. } | Shape::Write { .. } = entry.known.shape
+        if let CallKind::Read { .. } | CallKind::Write { .. } = entry.known.shape
             && result > 0
             && let Some(file) = &entry.file
         {
@@ -220,7 +220,7 @@ impl<'r> Engine<'r> {
                 if (address as i64) > 0 {
                     thread.scratch = Some(address);
                 }
-                return begin_again(thread.tid, before);
+                return restart_call(thread.tid, before);
             }
             Pending::Call(entry, plan, before) => (entry, plan, before),
         };
@@ -235,7 +235,7 @@ impl<'r> Engine<'r> {
             Plan::Rewrite { substitute: stand_in, result: wanted, .. } => {
                 substitute = stand_in;
                 // Restores the program's argument registers.
-                if !matches!(entry.known.shape, Shape::Exec { .. }) || result < 0 {
+                if !matches!(entry.known.shape, CallKind::Exec { .. }) || result < 0 {
                     registers = before;
                     result = wanted.filter(|wanted| (*wanted < 0) != (result < 0)).unwrap_or(result);
                     registers.rax = result as u64;
@@ -268,7 +268,7 @@ impl<'r> Engine<'r> {
         let shape = entry.known.shape;
         let offset = self.offset(entry, shape, result);
         let mut writes = Vec::new();
-        if let Shape::Write { vector } = shape
+        if let CallKind::Write { vector } = shape
             && entry.key == Key::Stream(1)
             && result > 0
         {
@@ -282,12 +282,12 @@ impl<'r> Engine<'r> {
         }
         if entry.key != Key::Internal {
             match shape {
-                Shape::Write { .. } => {}
+                CallKind::Write { .. } => {}
                 _ if let Some(served) = served => writes = served,
-                Shape::Map if result >= 0 => {
+                CallKind::Map if result >= 0 => {
                     writes.extend(self.mapping(thread.pid, entry).map(|blob| (4, blob)));
                 }
-                Shape::Exec { .. } if result >= 0 => {
+                CallKind::Exec { .. } if result >= 0 => {
                     writes.extend(self.program(entry).map(|bytes| (entry.paths[0].0, bytes)));
                 }
                 _ => writes = outputs(thread.tid, entry, result),
@@ -296,18 +296,18 @@ impl<'r> Engine<'r> {
         if entry.known.number == nix::libc::SYS_io_uring_setup && result >= 0 {
             self.builder.note("what is read and written through io_uring".to_owned());
         }
-        self.keep_files(thread, entry, result, substitute);
-        let boring = match shape {
-            Shape::Dup { .. } | Shape::Pair { .. } | Shape::Own | Shape::Seek => true,
+        self.update_open_files(thread, entry, result, substitute);
+        let is_unrecorded = match shape {
+            CallKind::Dup { .. } | CallKind::Pair { .. } | CallKind::Own | CallKind::Seek => true,
             // A successful write is expected and not recorded. The first one is: what is read from then on is
             // not part of the environment.
-            Shape::Write { .. } if matches!(entry.key, Key::File(_)) => {
+            CallKind::Write { .. } if matches!(entry.key, Key::File(_)) => {
                 result >= 0 && !self.written.insert(entry.key.clone())
             }
-            Shape::Write { .. } => result >= 0,
+            CallKind::Write { .. } => result >= 0,
             _ => entry.key == Key::Internal,
         };
-        if boring {
+        if is_unrecorded {
             return;
         }
         let key = self.builder.key(&entry.key);
@@ -321,28 +321,28 @@ impl<'r> Engine<'r> {
     }
 
     /// The offset in its file at which a call reads.
-    fn offset(&self, entry: &Entry, shape: Shape, result: i64) -> u64 {
+    fn offset(&self, entry: &Entry, shape: CallKind, result: i64) -> u64 {
         let Some(file) = &entry.file else { return 0 };
         let mut file = file.borrow_mut();
         match shape {
-            Shape::Read { at: Some(at), .. } => entry.arguments[usize::from(at)],
-            Shape::Read { at: None, .. } | Shape::Write { .. } | Shape::Receive { .. } => {
+            CallKind::Read { at: Some(at), .. } => entry.arguments[usize::from(at)],
+            CallKind::Read { at: None, .. } | CallKind::Write { .. } | CallKind::Receive { .. } => {
                 let offset = file.offset;
                 file.offset += result.max(0) as u64;
                 offset
             }
-            Shape::Seek if result >= 0 => {
+            CallKind::Seek if result >= 0 => {
                 file.offset = result as u64;
                 0
             }
-            Shape::Map => entry.arguments[5],
+            CallKind::Map => entry.arguments[5],
             _ => 0,
         }
     }
 
     /// Updates the table of open files and the working directory after the call.
-    fn keep_files(&mut self, thread: &mut Thread, entry: &Entry, result: i64, substitute: bool) {
-        if result < 0 && !(matches!(entry.known.shape, Shape::Connect) && result == -115) {
+    fn update_open_files(&mut self, thread: &mut Thread, entry: &Entry, result: i64, substitute: bool) {
+        if result < 0 && !(matches!(entry.known.shape, CallKind::Connect) && result == -115) {
             return;
         }
         let path = entry.paths.first().map(|(_, path)| path.clone());
@@ -350,15 +350,15 @@ impl<'r> Engine<'r> {
             thread.files.borrow_mut().insert(fd as i32, Rc::new(RefCell::new(file)));
         };
         match entry.known.shape {
-            Shape::Open { .. } => {
+            CallKind::Open { .. } => {
                 set(result, OpenFile { key: entry.key.clone(), path, substitute, ..OpenFile::internal() })
             }
-            Shape::Dup { .. } => {
+            CallKind::Dup { .. } => {
                 if let Some(file) = &entry.file {
                     thread.files.borrow_mut().insert(result as i32, Rc::clone(file));
                 }
             }
-            Shape::Pair { at } => {
+            CallKind::Pair { at } => {
                 let ends = thread.tid.read(entry.arguments[usize::from(at)], 8);
                 for end in ends.chunks_exact(4) {
                     set(
@@ -367,30 +367,30 @@ impl<'r> Engine<'r> {
                     );
                 }
             }
-            Shape::Socket => {
+            CallKind::Socket => {
                 let datagrams = entry.detail & 0xf == nix::libc::SOCK_DGRAM as u64;
                 set(result, OpenFile { datagrams, ..OpenFile::internal() });
             }
-            Shape::Own | Shape::Accept => set(result, OpenFile::internal()),
+            CallKind::Own | CallKind::Accept => set(result, OpenFile::internal()),
             // From now on, the answers received are those of this peer.
-            Shape::Send => {
+            CallKind::Send => {
                 if let Some(file) = &entry.file
                     && entry.key != Key::Internal
                 {
                     file.borrow_mut().key = entry.key.clone();
                 }
             }
-            Shape::Bind | Shape::Connect => {
+            CallKind::Bind | CallKind::Connect => {
                 if let Some(file) = &entry.file {
                     file.borrow_mut().key = entry.key.clone();
                 }
             }
-            Shape::Enter { path: true } => {
+            CallKind::Enter { path: true } => {
                 if let Some(path) = path {
                     *thread.directory.borrow_mut() = path;
                 }
             }
-            Shape::Enter { path: false } => {
+            CallKind::Enter { path: false } => {
                 let base = entry.file.as_ref().and_then(|file| file.borrow().path.clone());
                 if let Some(base) = base {
                     *thread.directory.borrow_mut() = base;
@@ -438,7 +438,7 @@ impl<'r> Engine<'r> {
             return None;
         }
         let length = length.min(about.len().saturating_sub(offset));
-        if length > MOST_BYTES {
+        if length > MAX_BYTES {
             self.builder.note(format!("the bytes of {}, which are too many", crate::secrets::name(key)));
             return None;
         }

@@ -10,7 +10,7 @@ pub const VERSION: u32 = 1;
 /// Magic, version, length and checksum of the packed content.
 const HEADER: usize = 8 + 4 + 8 + 8;
 /// Maximal unpacked size of a record, whatever its header claims.
-const MOST_BYTES: u64 = 4 << 30;
+const MAX_BYTES: u64 = 4 << 30;
 /// Memory is allocated in steps of this size while unpacking.
 const STEP: u64 = 16 << 20;
 /// Fast: the user waits for the recorder.
@@ -60,7 +60,7 @@ pub fn decode(bytes: &[u8]) -> std::result::Result<Record, String> {
         return Err(format!("its format has version {version}, this program reads version {VERSION}"));
     }
     let (length, sum) = (number(12), number(20));
-    if length > MOST_BYTES {
+    if length > MAX_BYTES {
         return Err("its header is damaged".to_owned());
     }
     let mut plain = Vec::with_capacity(length.min(STEP) as usize);
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_large_length_takes_no_memory() {
         let mut bytes = encode(&sample()).unwrap();
-        bytes[12..20].copy_from_slice(&(MOST_BYTES).to_le_bytes());
+        bytes[12..20].copy_from_slice(&(MAX_BYTES).to_le_bytes());
         assert_eq!(decode(&bytes).unwrap_err(), "it is damaged or cut off");
         bytes[12..20].copy_from_slice(&u64::MAX.to_le_bytes());
         assert_eq!(decode(&bytes).unwrap_err(), "its header is damaged");

@@ -10,7 +10,7 @@
 //! ```
 //! The kernel caches the numbers that always run and does not start the program for them.
 
-use crate::calls::KNOWN;
+use crate::calls::TRACED_CALLS;
 use nix::libc::{self, sock_filter};
 
 /// Offsets in `struct seccomp_data`.
@@ -53,11 +53,11 @@ fn only_if(number: i64) -> Option<(u32, &'static [u32])> {
     }
 }
 
-/// The program for the calls of [`KNOWN`].
+/// The program for the calls of [`TRACED_CALLS`].
 pub fn program() -> Vec<sock_filter> {
     let (run, trace) = (give(libc::SECCOMP_RET_ALLOW), give(libc::SECCOMP_RET_TRACE));
     let mut code = vec![load(ARCHITECTURE), equal(X86_64, 1, 0), run, load(NUMBER)];
-    for known in KNOWN {
+    for known in TRACED_CALLS {
         let number = known.number as u32;
         if known.number == libc::SYS_mmap {
             code.extend([
@@ -120,8 +120,9 @@ mod tests {
     #[test]
     fn only_calls_that_matter_stop() {
         let trace = libc::SECCOMP_RET_TRACE;
-        for known in
-            KNOWN.iter().filter(|k| only_if(k.number).is_none() && k.shape != crate::calls::Shape::Send)
+        for known in TRACED_CALLS
+            .iter()
+            .filter(|k| only_if(k.number).is_none() && k.shape != crate::calls::CallKind::Send)
         {
             assert_eq!(run(known.number, X86_64, [0; 6]), trace, "{}", known.name);
         }

@@ -4,26 +4,26 @@ use crate::candidates::{self, Candidate};
 use crate::error::Result;
 use crate::narrow::{self, Line};
 use crate::record::{End, Record, Start};
-use crate::replay::Chosen;
+use crate::replay::Selection;
 use crate::run::{self, Command};
 use crate::search;
-use crate::tell;
-use crate::there::There;
+use crate::sentences;
+use crate::there::RecordIndex;
 use std::collections::HashMap;
 use std::time::Duration;
 
 /// The criterion for a passing run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judge {
+pub enum PassCriterion {
     Exit,
     /// The exit status and the content of standard output.
     Output,
 }
 
-impl Judge {
+impl PassCriterion {
     pub fn passes(self, there: &End, here: &End) -> bool {
         let same = !here.timed_out && here.status == there.status;
-        same && (self == Judge::Exit
+        same && (self == PassCriterion::Exit
             || (here.output, here.output_bytes) == (there.output, there.output_bytes))
     }
 }
@@ -31,7 +31,7 @@ impl Judge {
 #[derive(Clone, Debug)]
 pub struct Options {
     /// `None`: by the output only if the exit status is the same.
-    pub judge: Option<Judge>,
+    pub judge: Option<PassCriterion>,
     /// A run that takes longer fails.
     pub limit: Duration,
 }
@@ -67,7 +67,7 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub verdict: Verdict,
-    pub judge: Judge,
+    pub judge: PassCriterion,
     pub there: End,
     pub here: End,
     /// Number of recorded calls.
@@ -82,12 +82,12 @@ pub struct Answer {
     pub notes: Vec<String>,
 }
 
-struct Lab<'a> {
+struct TrialRunner<'a> {
     command: &'a Command,
     start: &'a Start,
-    there: &'a There<'a>,
+    there: &'a RecordIndex<'a>,
     candidates: &'a [Candidate],
-    judge: Judge,
+    judge: PassCriterion,
     limit: Duration,
     runs: usize,
     tried: HashMap<Vec<usize>, bool>,
@@ -95,9 +95,9 @@ struct Lab<'a> {
     parted: Option<(usize, String)>,
 }
 
-impl Lab<'_> {
-    fn chosen(&self, set: &[usize]) -> Chosen {
-        let mut chosen = Chosen::default();
+impl TrialRunner<'_> {
+    fn chosen(&self, set: &[usize]) -> Selection {
+        let mut chosen = Selection::default();
         for candidate in set.iter().map(|at| &self.candidates[*at]) {
             chosen.keys.extend(&candidate.keys);
             chosen.directories.extend(candidate.directory.clone());
@@ -105,7 +105,7 @@ impl Lab<'_> {
         chosen
     }
 
-    fn passes(&mut self, chosen: &Chosen) -> Result<bool> {
+    fn passes(&mut self, chosen: &Selection) -> Result<bool> {
         self.runs += 1;
         let run = run::semi_replay(self.command, self.start, self.there, chosen, self.limit);
         match run {
@@ -150,13 +150,13 @@ pub fn find(
 ) -> Result<Answer> {
     let start = run::start(command);
     candidates::add_start_keys(&mut record, &start);
-    let there = There::new(&record);
+    let there = RecordIndex::new(&record);
     progress("running the command here");
     let own = run::record(command, Some(options.limit))?;
-    let here = There::new(&own);
-    let judge = options.judge.unwrap_or(match Judge::Exit.passes(&record.end, &own.end) {
-        true => Judge::Output,
-        false => Judge::Exit,
+    let here = RecordIndex::new(&own);
+    let judge = options.judge.unwrap_or(match PassCriterion::Exit.passes(&record.end, &own.end) {
+        true => PassCriterion::Output,
+        false => PassCriterion::Exit,
     });
     let places = run::places(&start.directory, &start, Some(&record.start));
     let mut answer = Answer {
@@ -176,7 +176,7 @@ pub fn find(
     }
     let candidates = candidates::candidates(&there, &here, &places);
     answer.candidates = candidates.len();
-    let mut lab = Lab {
+    let mut runner = TrialRunner {
         command,
         start: &start,
         there: &there,
@@ -188,40 +188,44 @@ pub fn find(
         notes: Vec::new(),
         parted: None,
     };
-    let teller = tell::Teller { there: &there, here: &here, places: &places };
-    let verdict = search(&mut lab, &teller, progress)?;
+    let teller = sentences::DifferenceFormatter { there: &there, here: &here, places: &places };
+    let verdict = search(&mut runner, &teller, progress)?;
     if verdict == Verdict::NotReplayed {
         let observed = candidates.iter().filter(|candidate| candidate.observed);
         answer.differences = observed.map(|candidate| teller.difference(candidate)).collect();
     }
     if verdict == Verdict::NotReplayed {
-        answer.parted = lab.parted.take();
+        answer.parted = runner.parted.take();
     }
     answer.verdict = verdict;
-    answer.runs = lab.runs;
-    let notes = lab.notes.into_iter().filter(|note| !record.notes.contains(note));
+    answer.runs = runner.runs;
+    let notes = runner.notes.into_iter().filter(|note| !record.notes.contains(note));
     answer.notes.extend(notes);
     Ok(answer)
 }
 
-fn search(lab: &mut Lab<'_>, teller: &tell::Teller<'_>, progress: &mut dyn FnMut(&str)) -> Result<Verdict> {
-    let Some(universe) = universe(lab, progress)? else { return Ok(Verdict::NotReplayed) };
+fn search(
+    runner: &mut TrialRunner<'_>,
+    teller: &sentences::DifferenceFormatter<'_>,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Verdict> {
+    let Some(universe) = universe(runner, progress)? else { return Ok(Verdict::NotReplayed) };
     progress(&format!("searching among {} differences", universe.len()));
     let pick = |set: &[usize]| -> Vec<usize> { set.iter().map(|at| universe[*at]).collect() };
-    let found = search::culprits(universe.len(), |set| lab.test(&pick(set)))?;
+    let found = search::culprits(universe.len(), |set| runner.test(&pick(set)))?;
     let found = pick(&found);
     progress("repeating the verdict");
     // Confirm both verdicts: nothing as recorded fails, and only what was found passes.
-    let chosen = lab.chosen(&found);
-    if lab.passes(&Chosen::default())? || !lab.passes(&chosen)? {
+    let chosen = runner.chosen(&found);
+    if runner.passes(&Selection::default())? || !runner.passes(&chosen)? {
         return Ok(Verdict::Flaky);
     }
     let mut culprits = Vec::new();
     for at in &found {
         progress("looking inside");
-        let candidate = &lab.candidates[*at];
-        let lines = narrow::lines(lab.there, candidate, teller.places, lab.start, &chosen, |chosen| {
-            lab.passes(chosen)
+        let candidate = &runner.candidates[*at];
+        let lines = narrow::lines(runner.there, candidate, teller.places, runner.start, &chosen, |chosen| {
+            runner.passes(chosen)
         })?;
         culprits.push(teller.culprit(candidate, lines, found.len()));
     }
@@ -253,23 +257,23 @@ fn parted(there: &Record, run: &Record) -> Option<(usize, String)> {
 /// The candidates with which the command passes: all of them; or, if it fails with all, those with observed
 /// differences; or, if it fails with these too, those of them other than clock, randomness and memory
 /// statistics.
-fn universe(lab: &mut Lab<'_>, progress: &mut dyn FnMut(&str)) -> Result<Option<Vec<usize>>> {
+fn universe(runner: &mut TrialRunner<'_>, progress: &mut dyn FnMut(&str)) -> Result<Option<Vec<usize>>> {
     progress("running it with everything as recorded");
-    let all: Vec<usize> = (0..lab.candidates.len()).collect();
-    let observed: Vec<usize> = all.iter().copied().filter(|at| lab.candidates[*at].observed).collect();
+    let all: Vec<usize> = (0..runner.candidates.len()).collect();
+    let observed: Vec<usize> = all.iter().copied().filter(|at| runner.candidates[*at].observed).collect();
     let without_clock: Vec<usize> = observed
         .iter()
         .copied()
         .filter(|at| {
-            let keys = &lab.candidates[*at].keys;
+            let keys = &runner.candidates[*at].keys;
             !keys.iter().any(|key| {
                 use crate::record::Key;
-                matches!(lab.there.record.key(*key), Key::Clock | Key::Random | Key::Memory)
+                matches!(runner.there.record.key(*key), Key::Clock | Key::Random | Key::Memory)
             })
         })
         .collect();
     for set in [all, observed, without_clock] {
-        if lab.test(&set)? {
+        if runner.test(&set)? {
             return Ok(Some(set));
         }
     }

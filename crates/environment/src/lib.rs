@@ -15,7 +15,7 @@
 //! * [`record`], [`file`], `place`: what is recorded, and the portable file that stores it;
 //! * `there`, `replay`, `peers`: an index of a record by query, and stand-ins for files and peers;
 //! * [`candidates`], [`search`], [`mod@find`], [`narrow`]: what differs, and which of it decides;
-//! * [`tell`], [`words`], [`secrets`]: sentences about differences; and what should not leave the machine.
+//! * [`sentences`], [`words`], [`secrets`]: sentences about differences; and what should not leave the machine.
 //!
 //! # What must not be known here
 //! Terminals, the environment of this process, the other crates. Nothing that is kept or compared is a
@@ -71,9 +71,9 @@ mod replay;
 pub mod run;
 pub mod search;
 pub mod secrets;
+pub mod sentences;
 mod serve;
 mod spawn;
-pub mod tell;
 mod there;
 mod threads;
 mod trace;

@@ -2,11 +2,11 @@
 
 use crate::candidates::Candidate;
 use crate::error::Result;
-use crate::place::Places;
+use crate::place::PathMap;
 use crate::record::{Key, KeyId, Start};
-use crate::replay::Chosen;
+use crate::replay::Selection;
 use crate::search;
-use crate::there::There;
+use crate::there::RecordIndex;
 use crate::words;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ffi::OsStr;
@@ -23,17 +23,17 @@ pub struct Line {
 }
 
 /// Files with more differences are not narrowed.
-const MOST_HUNKS: usize = 4096;
+const MAX_HUNKS: usize = 4096;
 
 /// The lines of a candidate's file, or the elements of a variable that is a list, that must be as recorded
 /// for the command to pass.
 pub fn lines(
-    there: &There<'_>,
+    there: &RecordIndex<'_>,
     candidate: &Candidate,
-    places: &Places,
+    places: &PathMap,
     here: &Start,
-    chosen: &Chosen,
-    mut passes: impl FnMut(&Chosen) -> Result<bool>,
+    chosen: &Selection,
+    mut passes: impl FnMut(&Selection) -> Result<bool>,
 ) -> Result<Vec<Line>> {
     let Some(id) = candidate.keys.first().copied() else { return Ok(Vec::new()) };
     let texts = match (there.record.key(id), &candidate.directory) {
@@ -41,9 +41,9 @@ pub fn lines(
         (Key::Variable(name), None) => of_list(&there.record.start, here, name),
         _ => None,
     };
-    let Some(Texts { old, new, separator }) = texts else { return Ok(Vec::new()) };
-    let cut = Cut::new(&new, &old);
-    if cut.hunks.is_empty() || cut.hunks.len() > MOST_HUNKS {
+    let Some(TextPair { old, new, separator }) = texts else { return Ok(Vec::new()) };
+    let cut = TextDiff::new(&new, &old);
+    if cut.hunks.is_empty() || cut.hunks.len() > MAX_HUNKS {
         return Ok(Vec::new());
     }
     let mut with = |set: &[usize]| {
@@ -61,24 +61,29 @@ pub fn lines(
 }
 
 /// The two texts: the recorded one, the one here, and the separator of their parts.
-struct Texts {
+struct TextPair {
     old: String,
     new: String,
     separator: char,
 }
 
-fn of_file(there: &There<'_>, id: KeyId, path: &[u8]) -> Option<Texts> {
+fn of_file(there: &RecordIndex<'_>, id: KeyId, path: &[u8]) -> Option<TextPair> {
     let content = there.content(id);
     let new = std::fs::read(OsStr::from_bytes(path)).ok()?;
     let old = content.bytes(u64::MAX);
-    if !words::is_text(&old) || !words::is_text(&new) || old == new || old.is_empty() || !content.is_whole() {
+    if !words::is_text(&old)
+        || !words::is_text(&new)
+        || old == new
+        || old.is_empty()
+        || !content.is_complete()
+    {
         return None;
     }
-    Some(Texts { old: String::from_utf8(old).ok()?, new: String::from_utf8(new).ok()?, separator: '\n' })
+    Some(TextPair { old: String::from_utf8(old).ok()?, new: String::from_utf8(new).ok()?, separator: '\n' })
 }
 
 /// A variable that is a list of directories, such as `PATH`, one element per line.
-fn of_list(there: &Start, here: &Start, name: &[u8]) -> Option<Texts> {
+fn of_list(there: &Start, here: &Start, name: &[u8]) -> Option<TextPair> {
     let lines = |start: &Start| -> Option<String> {
         let (_, value) = start.variables.iter().find(|(n, _)| n == name)?;
         let text = std::str::from_utf8(value).ok()?;
@@ -86,19 +91,19 @@ fn of_list(there: &Start, here: &Start, name: &[u8]) -> Option<Texts> {
     };
     let (old, new) = (lines(there)?, lines(here)?);
     let list = |text: &str| text.starts_with('/');
-    let texts = Texts { old, new, separator: ':' };
+    let texts = TextPair { old, new, separator: ':' };
     (list(&texts.old) && list(&texts.new) && texts.old.lines().count() > 1).then_some(texts)
 }
 
 /// The text here, and the hunks in which the recorded text differs.
-struct Cut<'t> {
+struct TextDiff<'t> {
     here: Vec<&'t str>,
     there: Vec<&'t str>,
     hunks: Vec<(std::ops::Range<usize>, std::ops::Range<usize>)>,
 }
 
-impl<'t> Cut<'t> {
-    fn new(here: &'t str, there: &'t str) -> Cut<'t> {
+impl<'t> TextDiff<'t> {
+    fn new(here: &'t str, there: &'t str) -> TextDiff<'t> {
         let input = InternedInput::new(here, there);
         let diff = Diff::compute(Algorithm::Histogram, &input);
         let range = |range: std::ops::Range<u32>| range.start as usize..range.end as usize;
@@ -117,7 +122,7 @@ impl<'t> Cut<'t> {
                 hunks.push((before, after));
             }
         }
-        Cut {
+        TextDiff {
             here: here.split_inclusive('\n').collect(),
             there: there.split_inclusive('\n').collect(),
             hunks,
@@ -161,7 +166,7 @@ mod tests {
             there in prop::collection::vec("[ab]{0,2}", 0..12),
         ) {
             let (here, there) = (here.join("\n"), there.join("\n"));
-            let cut = Cut::new(&here, &there);
+            let cut = TextDiff::new(&here, &there);
             prop_assert_eq!(cut.with(&[]), here.clone());
             prop_assert_eq!(cut.with(&Vec::from_iter(0..cut.hunks.len())), there.clone());
         }

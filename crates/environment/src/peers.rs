@@ -23,7 +23,7 @@ pub struct Peers {
 }
 
 /// How long a peer waits for a datagram before it sends the unsolicited ones.
-const QUIET: Duration = Duration::from_millis(100);
+const IDLE_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Ends all listeners: a connection from this process ends each one that waits.
 impl Drop for Peers {
@@ -77,7 +77,7 @@ impl Peers {
             return Ok(*port);
         }
         let socket = UdpSocket::bind("127.0.0.1:0")?;
-        socket.set_read_timeout(Some(QUIET))?;
+        socket.set_read_timeout(Some(IDLE_TIMEOUT))?;
         let port = socket.local_addr()?.port();
         let ends = Arc::new(AtomicBool::new(false));
         self.datagrams.insert(id, (port, Arc::clone(&ends)));

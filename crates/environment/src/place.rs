@@ -7,19 +7,19 @@ use crate::record::Bytes;
 
 /// The directories whose names differ between machines.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct PathMap {
     /// Sorted by decreasing length.
     marks: Vec<(Bytes, Bytes)>,
 }
 
-impl Places {
+impl PathMap {
     /// `homes`: home directories, here and where it was recorded.
-    pub fn new(directory: &[u8], homes: &[&[u8]]) -> Places {
+    pub fn new(directory: &[u8], homes: &[&[u8]]) -> PathMap {
         let mut marks: Vec<(Bytes, Bytes)> = vec![(clean(directory), b".".to_vec())];
         marks.extend(homes.iter().map(|home| (clean(home), b"~".to_vec())));
         marks.retain(|(path, _)| path.len() > 1 && path.starts_with(b"/"));
         marks.sort_by_key(|(path, mark)| (std::cmp::Reverse(path.len()), mark.clone()));
-        Places { marks }
+        PathMap { marks }
     }
 
     /// The portable form of an absolute path; `pid` is the process that names it.
@@ -91,8 +91,8 @@ mod tests {
 
     #[test]
     fn the_same_file_has_the_same_name_elsewhere() {
-        let there = Places::new(b"/home/ann/app", &[b"/home/ann"]);
-        let here = Places::new(b"/srv/app", &[b"/root", b"/home/ann"]);
+        let there = PathMap::new(b"/home/ann/app", &[b"/home/ann"]);
+        let here = PathMap::new(b"/srv/app", &[b"/root", b"/home/ann"]);
         for (a, b) in [
             (&b"/home/ann/app/conf"[..], &b"/srv/app/conf"[..]),
             (b"/home/ann/.rc", b"/root/.rc"),

@@ -14,14 +14,14 @@
 //! names a path or something beneath it uses the path's stand-in.
 
 use crate::address;
-use crate::calls::Shape;
+use crate::calls::CallKind;
 use crate::decode;
 use crate::decode::DATAGRAMS;
 use crate::engine::{Entry, Plan};
 use crate::peers::Peers;
-use crate::place::Places;
+use crate::place::PathMap;
 use crate::record::{Bytes, Call, Key, KeyId};
-use crate::there::{STAT_SIZE, STATX_SIZE, There};
+use crate::there::{RecordIndex, STAT_SIZE, STATX_SIZE};
 use nix::libc;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -29,11 +29,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// Maximal size of a stand-in.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// The things that must be as recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chosen {
+pub struct Selection {
     pub keys: HashSet<KeyId>,
     /// Directories (by their names here) that are missing here, with everything in them.
     pub directories: Vec<Bytes>,
@@ -42,8 +42,8 @@ pub struct Chosen {
 }
 
 pub struct Replay<'r> {
-    there: &'r There<'r>,
-    chosen: &'r Chosen,
+    there: &'r RecordIndex<'r>,
+    chosen: &'r Selection,
     /// A directory for stand-ins, for this run only, in which they have the same paths as in the root.
     stand_ins: PathBuf,
     /// Paths that have a stand-in.
@@ -59,7 +59,12 @@ pub struct Replay<'r> {
 }
 
 impl<'r> Replay<'r> {
-    pub fn new(there: &'r There<'r>, chosen: &'r Chosen, places: &Places, stand_ins: &Path) -> Replay<'r> {
+    pub fn new(
+        there: &'r RecordIndex<'r>,
+        chosen: &'r Selection,
+        places: &PathMap,
+        stand_ins: &Path,
+    ) -> Replay<'r> {
         let mut replay = Replay {
             there,
             chosen,
@@ -79,7 +84,7 @@ impl<'r> Replay<'r> {
         }
         for id in &chosen.keys {
             if let Key::File(path) = there.record.key(*id) {
-                replay.make_above(*id, &places.here(path), places);
+                replay.create_parent_directories(*id, &places.here(path), places);
             }
         }
         replay
@@ -87,14 +92,14 @@ impl<'r> Replay<'r> {
 
     /// Creates the directories above a recorded path, inside a directory that is missing here, down to the
     /// first that the run creates itself.
-    fn make_above(&self, id: KeyId, path: &[u8], places: &Places) {
+    fn create_parent_directories(&self, id: KeyId, path: &[u8], places: &PathMap) {
         let inside = |dir: &&Path| self.has_stand_in(dir.as_os_str().as_bytes());
-        let existed = self.there.calls(id).any(|call| call.result >= 0);
+        let existed_in_record = self.there.calls(id).any(|call| call.result >= 0);
         let path = Path::new(OsStr::from_bytes(path));
         let itself = if self.there.is_directory(id) { 0 } else { 1 };
         let mut above: Vec<&Path> = path.ancestors().skip(itself).take_while(inside).collect();
         above.reverse();
-        for dir in above.into_iter().filter(|_| existed) {
+        for dir in above.into_iter().filter(|_| existed_in_record) {
             let bytes = dir.as_os_str().as_bytes();
             if self.there.makes(&places.portable(bytes, 0)) {
                 break;
@@ -151,33 +156,35 @@ impl<'r> Replay<'r> {
 
     fn plan_chosen(&mut self, id: KeyId, entry: &Entry) -> Plan {
         match entry.known.shape {
-            Shape::Open { .. } => self.open(id, entry),
-            Shape::Exec { .. } => self.exec(id, entry),
-            Shape::AskPath { .. } | Shape::AskFile { .. } => self.ask_file(id, entry),
-            Shape::Change { .. } | Shape::Move { .. } | Shape::Link { .. } => {
+            CallKind::Open { .. } => self.open(id, entry),
+            CallKind::Exec { .. } => self.exec(id, entry),
+            CallKind::QueryPath { .. } | CallKind::QueryFile { .. } => self.query_file(id, entry),
+            CallKind::Change { .. } | CallKind::Move { .. } | CallKind::Link { .. } => {
                 let plan = self.overwrite(id, entry);
                 self.changed.extend(entry.paths.iter().map(|(_, path)| path.clone()));
                 plan
             }
-            Shape::Enter { path: true } | Shape::Allowed | Shape::Socket => self.overwrite(id, entry),
-            Shape::Write { .. } => {
+            CallKind::Enter { path: true } | CallKind::Allowed | CallKind::Socket => {
+                self.overwrite(id, entry)
+            }
+            CallKind::Write { .. } => {
                 let failed = self.there.calls(id).any(|call| is(call, entry) && call.result < 0);
                 match failed {
                     true => Plan::Execute,
                     false => Plan::Overwrite(write_length(entry)),
                 }
             }
-            Shape::Clock => self.clock(id),
-            Shape::Bind => self.bind(id, entry),
-            Shape::Connect | Shape::Send => self.connect(id, entry),
-            Shape::Random
-            | Shape::System
-            | Shape::Memory
-            | Shape::Identity
-            | Shape::Processors
-            | Shape::GetDirectory
-            | Shape::SocketName => self.answer(id, entry),
-            Shape::Limit { .. } if entry.detail == 0 => self.answer(id, entry),
+            CallKind::Clock => self.clock(id),
+            CallKind::Bind => self.bind(id, entry),
+            CallKind::Connect | CallKind::Send => self.connect(id, entry),
+            CallKind::Random
+            | CallKind::System
+            | CallKind::Memory
+            | CallKind::Identity
+            | CallKind::Processors
+            | CallKind::GetDirectory
+            | CallKind::SocketName => self.answer(id, entry),
+            CallKind::Limit { .. } if entry.detail == 0 => self.answer(id, entry),
             _ => Plan::Execute,
         }
     }
@@ -217,7 +224,7 @@ impl<'r> Replay<'r> {
         }
     }
 
-    fn ask_file(&mut self, id: KeyId, entry: &Entry) -> Plan {
+    fn query_file(&mut self, id: KeyId, entry: &Entry) -> Plan {
         if self.is_changed(entry) {
             return Plan::Execute;
         }
@@ -282,7 +289,7 @@ impl<'r> Replay<'r> {
         }
         let creates = flags & libc::O_CREAT as u64 != 0;
         if known || !creates {
-            let bytes = given.cloned().unwrap_or_else(|| content.bytes(MOST_BYTES));
+            let bytes = given.cloned().unwrap_or_else(|| content.bytes(MAX_BYTES));
             // If a stand-in cannot be written, the run fails.
             let _ = std::fs::write(&place, bytes);
         }
@@ -297,7 +304,7 @@ impl<'r> Replay<'r> {
             return Plan::Answer(call.result, Vec::new());
         }
         let real = Path::new(OsStr::from_bytes(path));
-        let bytes = self.there.content(id).bytes(MOST_BYTES);
+        let bytes = self.there.content(id).bytes(MAX_BYTES);
         let runs =
             real.metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0);
         let script = bytes.starts_with(b"#!");
@@ -375,7 +382,7 @@ fn is(call: &Call, entry: &Entry) -> bool {
 fn rewrite_address(entry: &Entry, port: u16, path: &str) -> Plan {
     match address::substitute(&entry.address, port, path) {
         Some(bytes) => {
-            let (address, length) = if entry.known.shape == Shape::Send { (4, 5) } else { (1, 2) };
+            let (address, length) = if entry.known.shape == CallKind::Send { (4, 5) } else { (1, 2) };
             Plan::Rewrite {
                 values: vec![(length, bytes.len() as u64)],
                 memory: vec![(address, bytes)],
@@ -390,7 +397,7 @@ fn rewrite_address(entry: &Entry, port: u16, path: &str) -> Plan {
 /// The result of a successful write.
 fn write_length(entry: &Entry) -> i64 {
     match entry.known.shape {
-        Shape::Write { vector: false } => entry.arguments[2] as i64,
+        CallKind::Write { vector: false } => entry.arguments[2] as i64,
         // The lengths are in the program's memory; after one byte the program writes again.
         _ => 1,
     }

@@ -3,12 +3,12 @@
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::limits::{self, Limit};
-use crate::place::Places;
+use crate::place::PathMap;
 use crate::record::{Bytes, Key, Record, Start};
-use crate::replay::{Chosen, Replay};
+use crate::replay::{Replay, Selection};
 use crate::spawn::{Launch, Stream};
-use crate::there::There;
-use crate::trace::{self, Patience};
+use crate::there::RecordIndex;
+use crate::trace::{self, RunLimits};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -81,10 +81,10 @@ fn home(variables: &[(Bytes, Bytes)]) -> Option<&[u8]> {
 }
 
 /// The path mapping for a run here of something that may have been recorded elsewhere.
-pub fn places(directory: &[u8], here: &Start, there: Option<&Start>) -> Places {
+pub fn places(directory: &[u8], here: &Start, there: Option<&Start>) -> PathMap {
     let homes: Vec<&[u8]> =
         home(&here.variables).into_iter().chain(there.and_then(|start| home(&start.variables))).collect();
-    Places::new(directory, &homes)
+    PathMap::new(directory, &homes)
 }
 
 /// Runs a command and records its environment. `limit`: the time after which it is killed.
@@ -92,7 +92,7 @@ pub fn record(command: &Command, limit: Option<Duration>) -> Result<Record> {
     let start = start(command);
     let places = places(&start.directory, &start, None);
     let mut engine = Engine::new(places, None);
-    let patience = Patience { limit, kill_rest: limit.is_some() };
+    let run_limits = RunLimits { limit, kill_rest: limit.is_some() };
     let launch = Launch {
         program: find_program(&start, &command.directory)?,
         arguments: start.arguments.clone(),
@@ -102,7 +102,7 @@ pub fn record(command: &Command, limit: Option<Duration>) -> Result<Record> {
         mask: None,
         streams: command.streams.clone(),
     };
-    let end = trace::run(&launch, &mut engine, patience)?;
+    let end = trace::run(&launch, &mut engine, run_limits)?;
     let mut record = engine.builder.record;
     record.start = start;
     record.end = end;
@@ -113,8 +113,8 @@ pub fn record(command: &Command, limit: Option<Duration>) -> Result<Record> {
 pub fn semi_replay(
     command: &Command,
     here: &Start,
-    there: &There<'_>,
-    chosen: &Chosen,
+    there: &RecordIndex<'_>,
+    chosen: &Selection,
     limit: Duration,
 ) -> Result<Record> {
     let folder = tempfile::tempdir().map_err(|source| Error::Write { path: std::env::temp_dir(), source })?;
@@ -175,7 +175,7 @@ pub fn semi_replay(
         mask,
         streams,
     };
-    let end = trace::run(&launch, &mut engine, Patience { limit: Some(limit), kill_rest: true })?;
+    let end = trace::run(&launch, &mut engine, RunLimits { limit: Some(limit), kill_rest: true })?;
     let mut record = engine.builder.record;
     record.start = start;
     record.end = end;

@@ -5,7 +5,7 @@
 //! which is why `show` also lists every variable and file.
 
 use crate::record::{Bytes, Key, KeyId, Record};
-use crate::{tell, words};
+use crate::{sentences, words};
 use std::collections::HashMap;
 
 /// Parts of names, in upper case.
@@ -99,7 +99,7 @@ pub fn name(key: &Key) -> String {
         Key::Stream(number) => format!("descriptor {number}"),
         Key::Peer(address) | Key::Local(address) => address.clone(),
         Key::Argument(number) => format!("argument {number}"),
-        other => tell::kind(other).to_owned(),
+        other => sentences::kind(other).to_owned(),
     }
 }
 
@@ -135,7 +135,7 @@ pub fn secrets(record: &Record) -> Vec<Secret> {
             true => Some("such files keep secrets"),
             false => blobs().find_map(|write| by_content(small(record.blob(write.blob)))),
         };
-        all.extend(why.map(|why| Secret { kind: tell::kind(key), name: name(key), why }));
+        all.extend(why.map(|why| Secret { kind: sentences::kind(key), name: name(key), why }));
     }
     all
 }

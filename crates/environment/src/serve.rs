@@ -12,7 +12,7 @@
 
 #![allow(unsafe_code)]
 
-use crate::calls::{Length, Shape};
+use crate::calls::{CallKind, Length};
 use crate::engine::{Entry as Call, Thread};
 use nix::libc::{self, c_int, c_long};
 use std::collections::HashMap;
@@ -21,11 +21,11 @@ use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// Longer transfers run in the thread: copying them twice costs more than a stop.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 /// Longer paths run in the thread: the tracer's paths have a prefix.
-const MOST_PATH: usize = 3000;
+const MAX_PATH_LEN: usize = 3000;
 /// Trees whose files differ between tracer and thread.
-const OWN_TREES: [&[u8]; 3] = [b"/proc", b"/dev", b"/sys"];
+const PROCESS_SPECIFIC_TREES: [&[u8]; 3] = [b"/proc", b"/dev", b"/sys"];
 
 /// Result of a call: its value, and what it wrote for which argument.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Served {
 
 /// The state for making calls in the place of threads.
 #[derive(Debug)]
-pub struct Server {
+pub struct CallServer {
     /// The kernel supports duplicating descriptors of other processes.
     has_descriptors: bool,
     /// A thread may see another file tree than the tracer, or has other rights.
@@ -47,9 +47,9 @@ pub struct Server {
     buffer: Vec<u8>,
 }
 
-impl Default for Server {
-    fn default() -> Server {
-        Server {
+impl Default for CallServer {
+    fn default() -> CallServer {
+        CallServer {
             has_descriptors: true,
             is_foreign: false,
             is_limited: file_limit(0) != libc::RLIM_INFINITY,
@@ -83,7 +83,7 @@ fn owned(result: i64) -> Option<OwnedFd> {
     (result >= 0).then(|| unsafe { OwnedFd::from_raw_fd(result as i32) })
 }
 
-impl Server {
+impl CallServer {
     /// From now on threads may have another root, other mounts or other rights than the tracer.
     pub fn part(&mut self) {
         self.is_foreign = true;
@@ -114,17 +114,17 @@ impl Server {
     /// Makes a call in the thread's place. `None`: it must run in the thread.
     pub fn serve(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
         match entry.known.shape {
-            Shape::Read { vector: false, at } => self.read(thread, entry, at),
-            Shape::Write { vector: false } => self.write(thread, entry),
-            Shape::Seek => {
+            CallKind::Read { vector: false, at } => self.read(thread, entry, at),
+            CallKind::Write { vector: false } => self.write(thread, entry),
+            CallKind::Seek => {
                 let file = self.file(thread, entry)?;
                 // SAFETY: all arguments are numbers.
                 let result = unsafe { call(entry.known.number, with(entry, 0, file.as_raw_fd() as u64)) };
                 told(Served { result, writes: Vec::new() })
             }
-            Shape::AskFile { .. } => self.ask_file(thread, entry),
-            Shape::AskPath { .. } if !self.is_foreign => self.ask_path(thread, entry),
-            Shape::Open { .. } if !self.is_foreign => self.missing(thread, entry),
+            CallKind::QueryFile { .. } => self.query_file(thread, entry),
+            CallKind::QueryPath { .. } if !self.is_foreign => self.query_path(thread, entry),
+            CallKind::Open { .. } if !self.is_foreign => self.missing(thread, entry),
             _ => None,
         }
     }
@@ -140,13 +140,15 @@ impl Server {
         }
         let file = self.descriptor(thread.pid, entry.arguments[0] as i32)?;
         let about = about(&file)?;
-        let is_own = || entry.file.as_ref().is_some_and(|f| f.borrow().path.as_deref().is_some_and(is_own));
-        (is_empty_device(&about) || is_at_hand(&about) && !is_own()).then_some((file, about))
+        let is_process_specific = || {
+            entry.file.as_ref().is_some_and(|f| f.borrow().path.as_deref().is_some_and(is_process_specific))
+        };
+        (is_empty_device(&about) || is_on_disk(&about) && !is_process_specific()).then_some((file, about))
     }
 
     fn read(&mut self, thread: &Thread, entry: &Call, at: Option<u8>) -> Option<Served> {
         let length = entry.arguments[2];
-        if length > MOST_BYTES {
+        if length > MAX_BYTES {
             return None;
         }
         let file = self.file(thread, entry)?;
@@ -168,7 +170,7 @@ impl Server {
 
     fn write(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
         let length = entry.arguments[2];
-        if length > MOST_BYTES {
+        if length > MAX_BYTES {
             return None;
         }
         let (file, about) = self.file_of(thread, entry)?;
@@ -188,7 +190,7 @@ impl Server {
         (result >= 0).then(|| Served { result, writes: vec![(1, bytes)] })
     }
 
-    fn ask_file(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
+    fn query_file(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
         match entry.known.number {
             libc::SYS_fstat => {
                 let file = self.descriptor(thread.pid, entry.arguments[0] as i32)?;
@@ -215,8 +217,8 @@ impl Server {
         }
     }
 
-    fn ask_path(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
-        let Shape::AskPath { dir, path, .. } = entry.known.shape else { return None };
+    fn query_path(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
+        let CallKind::QueryPath { dir, path, .. } = entry.known.shape else { return None };
         if entry.paths.is_empty() {
             // An empty path: the call queries a descriptor.
             let fd = entry.arguments[usize::from(dir?)] as i32;
@@ -240,12 +242,12 @@ impl Server {
             arguments[1] = name.as_ptr() as u64;
         }
         let served = self.ask(thread, entry, arguments)?;
-        (served.result >= 0 || is_plain(served.result)).then_some(served)
+        (served.result >= 0 || is_caller_independent(served.result)).then_some(served)
     }
 
     /// Reports that a file is missing, which is the result of most calls to open.
     fn missing(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
-        let Shape::Open { dir, flags: Some(_), .. } = entry.known.shape else { return None };
+        let CallKind::Open { dir, flags: Some(_), .. } = entry.known.shape else { return None };
         let flags = entry.detail as c_int;
         if flags & (libc::O_CREAT | libc::O_TMPFILE) != 0 || entry.known.number == libc::SYS_openat2 {
             return None;
@@ -263,27 +265,28 @@ impl Server {
     }
 
     /// The path as the tracer must write it for the same meaning.
-    fn seen(&mut self, thread: &Thread, entry: &Call, dir: Option<u8>) -> Option<Seen> {
+    fn seen(&mut self, thread: &Thread, entry: &Call, dir: Option<u8>) -> Option<TracerPath> {
         let (argument, absolute) = entry.paths.first()?;
-        if is_own(absolute) {
+        if is_process_specific(absolute) {
             return None;
         }
         let text = thread.tid.text(entry.arguments[*argument])?;
-        if text.len() > MOST_PATH || text.is_empty() {
+        if text.len() > MAX_PATH_LEN || text.is_empty() {
             return None;
         }
         if text.first() == Some(&b'/') {
-            return (!is_own(&text)).then_some(Seen { dir: None, path: CString::new(text).ok()? });
+            return (!is_process_specific(&text))
+                .then_some(TracerPath { dir: None, path: CString::new(text).ok()? });
         }
         let base = dir.map(|dir| entry.arguments[usize::from(dir)] as i32).filter(|fd| *fd != libc::AT_FDCWD);
         match base {
             Some(fd) => {
                 let dir = Some(self.descriptor(thread.pid, fd)?);
-                Some(Seen { dir, path: CString::new(text).ok()? })
+                Some(TracerPath { dir, path: CString::new(text).ok()? })
             }
             None => {
                 let path = [format!("/proc/{}/cwd/", thread.tid.0).as_bytes(), &text].concat();
-                Some(Seen { dir: None, path: CString::new(path).ok()? })
+                Some(TracerPath { dir: None, path: CString::new(path).ok()? })
             }
         }
     }
@@ -296,7 +299,7 @@ impl Server {
                 let argument = usize::from(*argument);
                 let most = match length {
                     Length::Fixed(length) => u64::from(*length),
-                    Length::Result => entry.arguments[argument + 1].min(MOST_BYTES),
+                    Length::Result => entry.arguments[argument + 1].min(MAX_BYTES),
                     _ => return None,
                 };
                 if *length == Length::Result {
@@ -327,12 +330,12 @@ impl Server {
 }
 
 /// A path for the tracer, relative to a directory or to the root.
-struct Seen {
+struct TracerPath {
     dir: Option<OwnedFd>,
     path: CString,
 }
 
-impl Seen {
+impl TracerPath {
     fn put(&self, arguments: &mut [u64; 6], dir: Option<u8>, path: u8) {
         if let Some(dir) = dir {
             let fd = self.dir.as_ref().map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
@@ -350,16 +353,16 @@ fn with(entry: &Call, argument: usize, value: u64) -> [u64; 6] {
 
 /// Errors that may be caused by the identity of the caller are not reported: the call must run in the thread.
 fn told(served: Served) -> Option<Served> {
-    (served.result >= 0 || is_plain(served.result)).then_some(served)
+    (served.result >= 0 || is_caller_independent(served.result)).then_some(served)
 }
 
-fn is_plain(result: i64) -> bool {
+fn is_caller_independent(result: i64) -> bool {
     [libc::ENOENT, libc::ENOTDIR, libc::ENODATA, libc::EOPNOTSUPP, libc::EINVAL].contains(&(-result as c_int))
 }
 
 /// Whether a path lies in a tree that differs between processes.
-fn is_own(path: &[u8]) -> bool {
-    OWN_TREES
+fn is_process_specific(path: &[u8]) -> bool {
+    PROCESS_SPECIFIC_TREES
         .iter()
         .any(|tree| path.strip_prefix(*tree).is_some_and(|rest| rest.is_empty() || rest[0] == b'/'))
 }
@@ -378,6 +381,6 @@ fn is_empty_device(about: &libc::stat) -> bool {
 }
 
 /// Files and directories on a disk.
-fn is_at_hand(about: &libc::stat) -> bool {
+fn is_on_disk(about: &libc::stat) -> bool {
     matches!(about.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR)
 }

@@ -1,6 +1,6 @@
 //! An index of a record by query: what did this call return *there*?
 
-use crate::calls::{self, Shape};
+use crate::calls::{self, CallKind};
 use crate::record::{Call, Key, KeyId, Record};
 use nix::libc;
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ impl Content {
     }
 
     /// Whether every byte is known.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         let mut ranges: Vec<(u64, u64)> =
             self.ranges.iter().map(|(at, bytes)| (*at, at + bytes.len() as u64)).collect();
         ranges.sort_unstable();
@@ -45,21 +45,21 @@ impl Content {
 }
 
 #[derive(Debug)]
-pub struct There<'r> {
+pub struct RecordIndex<'r> {
     pub record: &'r Record,
     ids: HashMap<&'r Key, KeyId>,
     questions: HashMap<(KeyId, u32, u64), Vec<usize>>,
     by_key: Vec<Vec<usize>>,
 }
 
-impl<'r> There<'r> {
-    pub fn new(record: &'r Record) -> There<'r> {
+impl<'r> RecordIndex<'r> {
+    pub fn new(record: &'r Record) -> RecordIndex<'r> {
         let ids = record.keys.iter().enumerate().map(|(n, key)| (key, KeyId(n as u32))).collect();
         let mut questions: HashMap<_, Vec<usize>> = HashMap::new();
         for (at, call) in record.calls.iter().enumerate() {
             questions.entry((call.key, call.number, call.detail)).or_default().push(at);
         }
-        There { record, ids, questions, by_key: record.by_key() }
+        RecordIndex { record, ids, questions, by_key: record.by_key() }
     }
 
     pub fn id(&self, key: &Key) -> Option<KeyId> {
@@ -83,7 +83,7 @@ impl<'r> There<'r> {
 
     /// The attempt to open it after `times` others; the last one repeats.
     pub fn opened(&self, key: KeyId, times: usize) -> Option<&'r Call> {
-        let is_open = |call: &&Call| matches!(shape(call), Some(Shape::Open { .. }));
+        let is_open = |call: &&Call| matches!(shape(call), Some(CallKind::Open { .. }));
         self.calls(key).filter(is_open).nth(times).or_else(|| self.calls(key).rfind(is_open))
     }
 
@@ -92,14 +92,16 @@ impl<'r> There<'r> {
         let mut content = Content::default();
         for call in self.calls(key) {
             match shape(call) {
-                Some(Shape::Write { .. }) => break,
-                Some(Shape::Open { .. }) if call.detail & libc::O_TRUNC as u64 != 0 => break,
-                Some(Shape::Read { .. } | Shape::Map | Shape::Exec { .. } | Shape::Receive { .. }) => {
+                Some(CallKind::Write { .. }) => break,
+                Some(CallKind::Open { .. }) if call.detail & libc::O_TRUNC as u64 != 0 => break,
+                Some(
+                    CallKind::Read { .. } | CallKind::Map | CallKind::Exec { .. } | CallKind::Receive { .. },
+                ) => {
                     for write in &call.writes {
                         content.ranges.push((call.offset, self.record.blob(write.blob).to_vec()));
                     }
                 }
-                Some(Shape::AskPath { .. } | Shape::AskFile { .. }) if content.size.is_none() => {
+                Some(CallKind::QueryPath { .. } | CallKind::QueryFile { .. }) if content.size.is_none() => {
                     content.size = self.regular_size(call);
                 }
                 _ => {}
@@ -111,14 +113,15 @@ impl<'r> There<'r> {
     /// The bytes received from a peer, in order.
     pub fn received(&self, key: KeyId) -> Vec<u8> {
         let from = |call: &Call| call.writes.first().map(|w| self.record.blob(w.blob).to_vec());
-        let reads = |call: &&Call| matches!(shape(call), Some(Shape::Read { .. } | Shape::Receive { .. }));
+        let reads =
+            |call: &&Call| matches!(shape(call), Some(CallKind::Read { .. } | CallKind::Receive { .. }));
         self.calls(key).filter(reads).filter_map(from).flatten().collect()
     }
 
     /// The datagrams received from a peer, in order.
     pub fn datagrams(&self, key: KeyId) -> Vec<Vec<u8>> {
         let received = self.calls(key).filter(|call| {
-            matches!(shape(call), Some(Shape::Read { .. } | Shape::Receive { .. })) && call.result >= 0
+            matches!(shape(call), Some(CallKind::Read { .. } | CallKind::Receive { .. })) && call.result >= 0
         });
         received.filter_map(|call| Some(self.record.blob(call.writes.first()?.blob).to_vec())).collect()
     }
@@ -156,13 +159,13 @@ impl<'r> There<'r> {
             i64::from(call.number) == libc::SYS_getdents64
                 || (call.result >= 0
                     && (self.mode(call).is_some_and(|mode| mode & libc::S_IFMT == libc::S_IFDIR)
-                        || (matches!(shape(call), Some(Shape::Open { .. }))
+                        || (matches!(shape(call), Some(CallKind::Open { .. }))
                             && call.detail & libc::O_DIRECTORY as u64 != 0)
-                        || matches!(shape(call), Some(Shape::Enter { .. }))))
+                        || matches!(shape(call), Some(CallKind::Enter { .. }))))
         })
     }
 }
 
-pub fn shape(call: &Call) -> Option<Shape> {
+pub fn shape(call: &Call) -> Option<CallKind> {
     calls::find(i64::from(call.number)).map(|known| known.shape)
 }

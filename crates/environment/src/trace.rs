@@ -1,6 +1,6 @@
 //! One traced run: the loop that waits for stops and handles them.
 
-use crate::engine::{Engine, Next, Thread};
+use crate::engine::{Engine, Resume, Thread};
 use crate::error::{Error, Result};
 use crate::record::End;
 use crate::spawn::{self, Launch};
@@ -13,15 +13,15 @@ use std::time::{Duration, Instant};
 
 /// The time limit of a run, and how its remaining processes are handled.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct RunLimits {
     pub limit: Option<Duration>,
     /// Processes that remain after the command has ended are killed; otherwise the run waits for them.
     pub kill_rest: bool,
 }
 
-type Alive = Arc<Mutex<HashSet<Tid>>>;
+type LiveThreads = Arc<Mutex<HashSet<Tid>>>;
 
-fn alive(set: &Alive) -> std::sync::MutexGuard<'_, HashSet<Tid>> {
+fn alive(set: &LiveThreads) -> std::sync::MutexGuard<'_, HashSet<Tid>> {
     set.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -29,26 +29,26 @@ struct Run<'e, 'r> {
     engine: &'e mut Engine<'r>,
     threads: HashMap<Tid, Thread>,
     /// Threads that stopped before the event that announces them.
-    early: HashSet<Tid>,
-    alive: Alive,
+    unannounced: HashSet<Tid>,
+    alive: LiveThreads,
     made: u32,
     began: bool,
 }
 
 /// Runs a command to its end.
-pub fn run(launch: &Launch, engine: &mut Engine<'_>, patience: Patience) -> Result<End> {
+pub fn run(launch: &Launch, engine: &mut Engine<'_>, run_limits: RunLimits) -> Result<End> {
     let began = Instant::now();
     let child = spawn::spawn(launch)?;
     let root = child.tid;
     let mut run = Run {
         engine,
         threads: HashMap::from([(root, Thread::first(root, &launch.directory))]),
-        early: HashSet::new(),
+        unannounced: HashSet::new(),
         alive: Arc::new(Mutex::new(HashSet::from([root]))),
         made: 0,
         began: false,
     };
-    let watchdog = patience.limit.map(|limit| Watchdog::new(limit, Arc::clone(&run.alive)));
+    let watchdog = run_limits.limit.map(|limit| Watchdog::new(limit, Arc::clone(&run.alive)));
     let mut status = None;
     while let Some((tid, stop)) =
         tracee::wait().map_err(|source| Error::Trace { step: "waiting for the command", source })?
@@ -59,7 +59,7 @@ pub fn run(launch: &Launch, engine: &mut Engine<'_>, patience: Patience) -> Resu
             status = Some(ended);
         }
         // At every stop from then on, since new processes may have appeared.
-        if status.is_some() && patience.kill_rest {
+        if status.is_some() && run_limits.kill_rest {
             alive(&run.alive).iter().for_each(|tid| tid.kill());
         }
     }
@@ -95,8 +95,8 @@ impl Run<'_, '_> {
             Stop::Forked => self.forked(tid),
             Stop::Execed => self.execed(tid),
             Stop::Paused(signal) => self.paused(tid, signal),
-            Stop::Signal(signal) => self.go_on(tid, signal),
-            Stop::Other => self.go_on(tid, 0),
+            Stop::Signal(signal) => self.resume_thread(tid, signal),
+            Stop::Other => self.resume_thread(tid, 0),
         }
         None
     }
@@ -104,26 +104,26 @@ impl Run<'_, '_> {
     fn gone(&mut self, tid: Tid, status: u8) -> u8 {
         self.threads.remove(&tid);
         self.engine.server.forget(tid.0);
-        self.early.remove(&tid);
+        self.unannounced.remove(&tid);
         alive(&self.alive).remove(&tid);
         status
     }
 
     fn entry(&mut self, tid: Tid) {
         let next = match self.threads.get_mut(&tid) {
-            Some(thread) => self.engine.entry(thread).unwrap_or(Next::Go),
-            None => Next::Go,
+            Some(thread) => self.engine.entry(thread).unwrap_or(Resume::Go),
+            None => Resume::Go,
         };
         match next {
-            Next::Go => tid.go(0),
-            Next::GoToExit => tid.go_to_exit(0),
+            Resume::Go => tid.go(0),
+            Resume::ToExit => tid.resume_to_exit(0),
         }
     }
 
     /// Resumes a thread: inside a call, to its exit; otherwise, to its next call.
-    fn go_on(&self, tid: Tid, signal: i32) {
+    fn resume_thread(&self, tid: Tid, signal: i32) {
         match self.threads.get(&tid).is_some_and(|thread| thread.pending.is_some()) {
-            true => tid.go_to_exit(signal),
+            true => tid.resume_to_exit(signal),
             false => tid.go(signal),
         }
     }
@@ -139,20 +139,20 @@ impl Run<'_, '_> {
             if let Some(thread) = self.threads.get(&parent) {
                 let mut child = thread.child(tid, self.made, flags);
                 alive(&self.alive).insert(tid);
-                if self.early.remove(&tid) {
+                if self.unannounced.remove(&tid) {
                     child.started = true;
                     tid.go(0);
                 }
                 self.threads.insert(tid, child);
             }
         }
-        self.go_on(parent, 0);
+        self.resume_thread(parent, 0);
     }
 
     fn paused(&mut self, tid: Tid, signal: i32) {
         match self.threads.get_mut(&tid) {
             None => {
-                self.early.insert(tid);
+                self.unannounced.insert(tid);
             }
             Some(thread) if !thread.started => {
                 thread.started = true;
@@ -161,7 +161,7 @@ impl Run<'_, '_> {
             Some(_) if matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => {
                 tid.listen();
             }
-            Some(_) => self.go_on(tid, 0),
+            Some(_) => self.resume_thread(tid, 0),
         }
     }
 
@@ -182,7 +182,7 @@ impl Run<'_, '_> {
         if tid.hide_vdso().is_err() {
             self.engine.builder.note("the time a program asked for without a system call".to_owned());
         }
-        self.go_on(tid, 0);
+        self.resume_thread(tid, 0);
     }
 }
 
@@ -207,7 +207,7 @@ struct Watchdog {
 }
 
 impl Watchdog {
-    fn new(limit: Duration, threads: Alive) -> Watchdog {
+    fn new(limit: Duration, threads: LiveThreads) -> Watchdog {
         let (done, waiting) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             if waiting.recv_timeout(limit) != Err(RecvTimeoutError::Timeout) {

@@ -100,7 +100,7 @@ impl Tid {
     }
 
     /// Resumes to the exit of this call.
-    pub fn go_to_exit(self, signal: i32) {
+    pub fn resume_to_exit(self, signal: i32) {
         self.resume(libc::PTRACE_SYSCALL, signal);
     }
 

@@ -1,19 +1,19 @@
 //! Files of real runs, damaged with a valid checksum as an attacker would: each is read or refused, and what
 //! is read can be shown and redacted.
 
-mod workshop;
+mod sandbox;
 
 use environment::{file, secrets};
 use proptest::prelude::*;
+use sandbox::Sandbox;
 use std::sync::LazyLock;
-use workshop::Workshop;
 
 /// Magic, version, length and sum.
 const HEADER: usize = 8 + 4 + 8 + 8;
 
 /// The content of the file of a run with files, directories, processes, errors and a variable.
 static CONTENT: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut shop = Workshop::new();
+    let mut shop = Sandbox::new();
     shop.set("API_TOKEN", Some("a0b1c2d3e4f5"));
     shop.file("data", "one\ntwo\n");
     let record = shop.record(&["sh", "-c", "cat data > copy; ls; cat none; date; rm copy"]);

@@ -1,8 +1,8 @@
 //! Files, directories and libraries that differ from the recorded ones.
 
-mod workshop;
+mod sandbox;
 
-use workshop::Workshop;
+use sandbox::Sandbox;
 
 const READS_CONFIG: &str = r#"
 #include <stdio.h>
@@ -25,7 +25,7 @@ fn config(mode: &str) -> String {
 
 #[test]
 fn a_missing_file() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc("app", READS_CONFIG, &[]);
     let path = shop.file("etc/app.conf", &config("fast"));
     let there = shop.record(&["./app"]);
@@ -42,7 +42,7 @@ fn a_missing_file() {
 
 #[test]
 fn a_line_of_a_config_file() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc("app", READS_CONFIG, &[]);
     shop.file("etc/app.conf", &config("fast"));
     let there = shop.record(&["./app"]);
@@ -62,7 +62,7 @@ fn a_line_of_a_config_file() {
 
 #[test]
 fn a_line_is_shown_as_it_is() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.file("mode", "fast\n");
     let command = ["sh", "-c", "read mode < mode; test $mode = fast"];
     let there = shop.record(&command);
@@ -76,7 +76,7 @@ fn a_line_is_shown_as_it_is() {
 
 #[test]
 fn a_file_that_is_too_much() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "app",
         r#"#include <unistd.h>
@@ -93,7 +93,7 @@ fn a_file_that_is_too_much() {
 
 #[test]
 fn a_missing_directory_and_the_files_in_it() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "daemon",
         r#"
@@ -124,7 +124,7 @@ fn a_missing_directory_and_the_files_in_it() {
 
 #[test]
 fn a_missing_shared_library() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc("libanswer.so", "int answer(void) { return 42; }", &["-shared", "-fPIC"]);
     shop.cc(
         "app",
@@ -144,7 +144,7 @@ fn a_missing_shared_library() {
 
 #[test]
 fn a_program_that_a_script_needs() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc("bin/tool", "int main(void) { return 0; }", &[]);
     let there = shop.record(&["sh", "-c", "./bin/tool && echo ok"]);
     std::fs::remove_file(shop.path().join("bin/tool")).unwrap();
@@ -154,7 +154,7 @@ fn a_program_that_a_script_needs() {
 
 #[test]
 fn a_listing_with_another_name() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "app",
         r#"
@@ -177,7 +177,7 @@ fn a_listing_with_another_name() {
 
 #[test]
 fn two_culprits_at_once() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "app",
         r#"
@@ -208,7 +208,7 @@ fn two_culprits_at_once() {
 
 #[test]
 fn a_missing_name_and_the_listing_it_is_missing_in_are_one() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "app",
         r#"
@@ -233,7 +233,7 @@ fn a_missing_name_and_the_listing_it_is_missing_in_are_one() {
 
 #[test]
 fn bytes_that_are_no_text() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "app",
         r#"
@@ -257,7 +257,7 @@ fn bytes_that_are_no_text() {
 
 #[test]
 fn a_directory_that_a_run_makes_itself_is_not_missing() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     let words = ["sh", "-c", "cat in && mkdir out && cat in > out/copy && rm -r out"];
     let path = shop.file("in", "1");
     let there = shop.record(&words);
@@ -272,7 +272,7 @@ fn a_directory_that_a_run_makes_itself_is_not_missing() {
 
 #[test]
 fn a_file_that_the_run_itself_changes_is_as_it_was_before() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "app",
         r#"

@@ -1,14 +1,14 @@
 //! Variables, limits, addresses, the clock: properties of the machine and of the start.
 
-mod workshop;
+mod sandbox;
 
 use environment::find::Verdict;
+use sandbox::Sandbox;
 use std::net::{TcpListener, TcpStream};
-use workshop::Workshop;
 
 #[test]
 fn an_occupied_port() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "server",
         r#"
@@ -38,7 +38,7 @@ fn an_occupied_port() {
 
 #[test]
 fn a_peer_that_does_not_answer() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "client",
         r#"
@@ -80,7 +80,7 @@ fn a_peer_that_does_not_answer() {
 
 #[test]
 fn a_variable() {
-    let mut shop = Workshop::new();
+    let mut shop = Sandbox::new();
     shop.set("APP_MODE", Some("fast"));
     let words = ["sh", "-c", "test \"$APP_MODE\" = fast"];
     let there = shop.record(&words);
@@ -94,7 +94,7 @@ fn a_variable() {
 
 #[test]
 fn a_changed_locale() {
-    let mut shop = Workshop::new();
+    let mut shop = Sandbox::new();
     shop.file("words", "b\nA\na\nB\n");
     shop.cc(
         "app",
@@ -119,7 +119,7 @@ fn a_changed_locale() {
 
 #[test]
 fn another_time_zone_by_file() {
-    let mut shop = Workshop::new();
+    let mut shop = Sandbox::new();
     shop.cc(
         "app",
         r#"
@@ -154,7 +154,7 @@ fn another_time_zone_by_file() {
 
 #[test]
 fn a_smaller_stack() {
-    let mut shop = Workshop::new();
+    let mut shop = Sandbox::new();
     shop.cc(
         "deep",
         r#"
@@ -174,7 +174,7 @@ fn a_smaller_stack() {
 
 #[test]
 fn a_smaller_file_size() {
-    let mut shop = Workshop::new();
+    let mut shop = Sandbox::new();
     let words = ["sh", "-c", "head -c 100000 /dev/zero > big && rm big"];
     let there = shop.record(&words);
     shop.limits = vec![(nix::libc::RLIMIT_FSIZE, 4096, nix::libc::RLIM_INFINITY)];
@@ -184,7 +184,7 @@ fn a_smaller_file_size() {
 
 #[test]
 fn a_moment_in_time() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "app",
         r#"
@@ -204,7 +204,7 @@ fn a_moment_in_time() {
 
 #[test]
 fn another_argument() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     let there = shop.record(&["sh", "-c", "exit $1", "sh", "0"]);
     assert_eq!(
         shop.sentence(there, &["sh", "-c", "exit $1", "sh", "4"]),
@@ -214,7 +214,7 @@ fn another_argument() {
 
 #[test]
 fn another_number_of_arguments() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     let there = shop.record(&["sh", "-c", "exit $#", "sh"]);
     assert_eq!(
         shop.sentence(there, &["sh", "-c", "exit $#", "sh", "a", "b"]),
@@ -225,7 +225,7 @@ fn another_number_of_arguments() {
 
 #[test]
 fn python_of_which_one_read_is_guilty() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     let script = "import json, argparse, logging, unittest, asyncio, http.client, xml.dom.minidom\nassert json.load(open('data.json'))['ok']\n";
     shop.file("test.py", script);
     shop.file("data.json", "{\n \"name\": 1,\n \"ok\": true\n}\n");
@@ -248,7 +248,7 @@ fn python_of_which_one_read_is_guilty() {
 
 #[test]
 fn threads_and_processes_are_followed() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "app",
         r#"
@@ -287,7 +287,7 @@ fn threads_and_processes_are_followed() {
 
 #[test]
 fn an_element_of_a_path() {
-    let mut shop = Workshop::new();
+    let mut shop = Sandbox::new();
     let bin = shop.path().join("tools/bin").display().to_string();
     shop.cc("tools/bin/tool", "int main(void) { return 0; }", &[]);
     shop.set("PATH", Some(&format!("/opt/a:/usr/bin:{bin}:/opt/b:/bin")));
@@ -301,7 +301,7 @@ fn an_element_of_a_path() {
 
 #[test]
 fn standard_input() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     let there = shop.record_with(&["grep", "-q", "good"], "good\n");
     let answer = shop.find(there, &["grep", "-q", "good"]);
     let Verdict::Found(culprits) = &answer.verdict else { panic!("{answer:#?}") };
@@ -313,7 +313,7 @@ fn standard_input() {
 
 #[test]
 fn a_verdict_that_does_not_hold_is_flaky() {
-    let mut shop = Workshop::new();
+    let mut shop = Sandbox::new();
     // Its state from former runs is not part of a recording. Only the second run fails.
     shop.cc(
         "app",
@@ -336,7 +336,7 @@ fn a_verdict_that_does_not_hold_is_flaky() {
 
 #[test]
 fn nothing_to_find() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     let there = shop.record(&["true"]);
     let answer = shop.find(there, &["true"]);
     assert_eq!((answer.verdict, answer.runs), (Verdict::Passes, 1));
@@ -344,7 +344,7 @@ fn nothing_to_find() {
 
 #[test]
 fn what_no_recording_can_help() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc(
         "app",
         r#"#include <signal.h>
@@ -360,7 +360,7 @@ fn what_no_recording_can_help() {
 
 #[test]
 fn a_command_that_hangs_fails_and_leaves_nothing() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     let path = shop.file("go", "");
     let words = ["sh", "-c", "test -e go || sleep 1000 & wait"];
     let there = shop.record(&words);
@@ -374,7 +374,7 @@ fn a_command_that_hangs_fails_and_leaves_nothing() {
 
 #[test]
 fn output_counts_if_the_exit_code_is_the_same() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.file("words", "b\na\n");
     let there = shop.record(&["sort", "words"]);
     shop.file("words", "b\nc\n");
@@ -384,7 +384,7 @@ fn output_counts_if_the_exit_code_is_the_same() {
 
 #[test]
 fn a_peer_that_answers_datagrams_in_another_way() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     let ask = |how: &str| {
         format!(
             r#"
@@ -428,7 +428,7 @@ fn a_peer_that_answers_datagrams_in_another_way() {
 /// Where a hard limit may not be raised, even by root in a container, the answer notes it.
 #[test]
 fn a_limit_that_may_not_be_raised() {
-    let mut shop = Workshop::new();
+    let mut shop = Sandbox::new();
     let words = ["perl", "-e", "for (1 .. 60) { open $f[$_], '<', '/dev/null' or exit 1 }"];
     let there = shop.record(&words);
     let number = nix::libc::RLIMIT_NOFILE;

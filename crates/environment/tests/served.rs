@@ -1,8 +1,8 @@
 //! Calls that the tracer makes in the thread's place must have the results of the thread's own calls.
 
-mod workshop;
+mod sandbox;
 
-use workshop::Workshop;
+use sandbox::Sandbox;
 
 /// Writes the results of many calls to a file.
 const ASKS: &str = r#"
@@ -121,7 +121,7 @@ int main(void)
 }
 "#;
 
-fn said(shop: &Workshop, run: impl Fn(&Workshop)) -> String {
+fn said(shop: &Sandbox, run: impl Fn(&Sandbox)) -> String {
     let folder = shop.path().to_owned();
     for name in ["moved", "sub"] {
         let _ = std::fs::remove_dir_all(folder.join(name));
@@ -144,7 +144,7 @@ fn said(shop: &Workshop, run: impl Fn(&Workshop)) -> String {
 
 #[test]
 fn calls_give_what_they_give_without_a_tracer() {
-    let shop = Workshop::new();
+    let shop = Sandbox::new();
     shop.cc("asks", ASKS, &[]);
     let plain = said(&shop, |shop| {
         let status = std::process::Command::new("./asks").current_dir(shop.path()).status().unwrap();

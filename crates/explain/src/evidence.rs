@@ -19,7 +19,7 @@ use crate::semantic::layers::Layers;
 use crate::sources::{Sources, identifiers};
 use crate::traced::{Line, Traced};
 use crate::ways::{Distance, Ways};
-use changes::{Change, ChangeId, ChangeSet, Difference, Matter};
+use changes::{Change, ChangeClass, ChangeId, ChangeSet, Difference};
 use program::inst::Inst;
 use slice::{NodeId, Origin};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -124,7 +124,7 @@ impl Evidence {
                 range.into_iter().any(|line| executed.contains_key(&(file.to_owned(), line)))
             };
             let old_file = change.old_file.as_deref().unwrap_or(&change.file);
-            let rank = if matches!(change.matter, Matter::Space | Matter::Comment) {
+            let rank = if matches!(change.matter, ChangeClass::Space | ChangeClass::Comment) {
                 Rank::Immaterial
             } else if ran(executed[0], old_file, change.old_range())
                 || ran(executed[1], &change.file, change.new_range())

@@ -9,7 +9,7 @@ mod bit_fields;
 
 use program::inst::{BinOp, CastOp, Inst, IntPred, Operand, Reg};
 use program::model::{Function, Home, Module, TypeKind};
-use program::names::{brief, readable};
+use program::names::{readable, short_name};
 
 /// Longer ones are not read.
 const LONGEST: usize = 80;
@@ -155,7 +155,7 @@ impl Reader<'_> {
             Inst::Load { addr, .. } => self.place(*addr, depth),
             Inst::Call(call) => {
                 let Operand::Symbol { symbol, .. } = call.callee else { return None };
-                Some(format!("{}(…)", brief(&self.module.symbols.get(symbol as usize)?.name)))
+                Some(format!("{}(…)", short_name(&self.module.symbols.get(symbol as usize)?.name)))
             }
             _ => None,
         }

@@ -7,7 +7,7 @@
 
 use crate::error::Error;
 use crate::held::TestFiles;
-use crate::session::{News, Request};
+use crate::session::{ProgressEvent, Request};
 use changes::{DiffOptions, Outcome};
 use std::path::PathBuf;
 use trials::{Commit, History, TrialRunner, Verdict, Version, Work};
@@ -99,7 +99,7 @@ impl Pair {
         line: Line,
         files: &TestFiles,
         lab: &mut TrialRunner<'_>,
-        news: &dyn Fn(&News<'_>),
+        news: &dyn Fn(&ProgressEvent<'_>),
     ) -> Result<Option<Narrowed>, Error> {
         let uncommitted = self.bad.commit.is_none();
         if line.is_single_commit() && !uncommitted {
@@ -108,7 +108,7 @@ impl Pair {
         let Line { mut history, merge_base } = line;
         let mut tried = 0;
         if let Some(base) = &merge_base {
-            news(&News::Bisecting { commit: base, remaining: history.remaining() });
+            news(&ProgressEvent::Bisecting { commit: base, remaining: history.remaining() });
             tried += 1;
             if self.try_commit(request, &base.id, files, lab)? != Verdict::Good {
                 self.notes.push(format!(
@@ -144,7 +144,7 @@ impl Pair {
         }
         let mut culprit = loop {
             while let Some(commit) = history.next()? {
-                news(&News::Bisecting { commit: &commit, remaining: history.remaining() });
+                news(&ProgressEvent::Bisecting { commit: &commit, remaining: history.remaining() });
                 tried += 1;
                 let verdict = self.try_commit(request, &commit.id, files, lab)?;
                 history.mark(&commit.id, verdict);

@@ -14,7 +14,7 @@ use program::names::is_library;
 use recording::Recording;
 use recording::manifest::Outcome;
 use replay::process::LoadedProcess;
-use slice::{Slicer, SlicerOptions, put_together};
+use slice::{Slicer, SlicerOptions, assemble_parts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
@@ -125,7 +125,7 @@ impl Ran {
             files.extend(own);
         }
         let parts = written.iter().map(|(at, bytes)| (*at, bytes.as_slice()));
-        let stdout = put_together(parts).unwrap_or_default().1;
+        let stdout = assemble_parts(parts).unwrap_or_default().1;
         Ok(Ran { output: RunOutput { exit, signal, stdout, ..RunOutput::default() }, files })
     }
 }

@@ -16,10 +16,10 @@ use recording::Recording;
 use std::collections::BTreeSet;
 use std::path::Path;
 use trials::TrialRunner;
-use views::cause::{Four, cause};
+use views::cause::{FourTraces, cause};
 use views::compare::Settings;
 use views::extract::Options;
-use views::told::{Entry, Extent};
+use views::told::{Entry, SummaryLimits};
 use views::trace::Trace;
 
 /// Suspects that an answer holds.
@@ -106,13 +106,13 @@ pub fn with_runs(
     test: Option<String>,
 ) -> Result<Passing, String> {
     let [old, new] = failing(case, observed)?;
-    let four = Four { old: &old, new: &new, old_passing: &passing[0], new_passing: &passing[1] };
+    let four = FourTraces { old: &old, new: &new, old_passing: &passing[0], new_passing: &passing[1] };
     let found = cause(four, &Settings::default(), &[]).map_err(|e| format!("failed to {e}"))?;
     let suspects = found.suspects();
     let mut changes = Vec::new();
     let mut told = Vec::new();
     for suspect in suspects.iter().take(SHOWN) {
-        let sequence = found.tell(four, suspect, Extent { rows: 16, context: 0 });
+        let sequence = found.tell(four, suspect, SummaryLimits { rows: 16, context: 0 });
         let of = |side: Side, entry: fn(&views::told::Pair) -> Option<&Entry>| -> Vec<answer::Said> {
             let rows = sequence.rows.iter().filter(|p| !p.same && !p.expected);
             rows.filter_map(entry).map(|e| said(case, side, e)).collect()

@@ -4,7 +4,7 @@ use crate::answer;
 use crate::error::Error;
 use crate::evidence::{Evidence, Executed};
 use crate::findings::Findings;
-use crate::session::{Method, News, Request};
+use crate::session::{Method, ProgressEvent, Request};
 use changes::search::{Found, Progress, Search, Structure, Verified};
 use changes::{Change, ChangeId, ChangeSet, Difference, Outcome, Shown, UnitKind};
 use std::path::Path;
@@ -37,7 +37,7 @@ pub fn search(
     unread: &ChangeSet,
     findings: &Findings<'_>,
     lab: &mut TrialRunner<'_>,
-    news: &Arc<dyn Fn(&News<'_>) + Send + Sync>,
+    news: &Arc<dyn Fn(&ProgressEvent<'_>) + Send + Sync>,
 ) -> Result<Searched, Error> {
     let mut structure = Structure::new(difference);
     let functions = findings.functions();
@@ -52,14 +52,14 @@ pub fn search(
     let mut watch = |progress: &Progress| {
         if !is_said && mostly_broken(progress.sets, progress.broken) {
             is_said = true;
-            news(&News::MostlyBroken {
+            news(&ProgressEvent::MostlyBroken {
                 progress,
                 rewritten: rewritten(difference, order),
                 difference,
                 order,
             });
         }
-        news(&News::Searching(progress));
+        news(&ProgressEvent::Searching(progress));
     };
     let mut search = Search::new(lab, &structure, &mut watch);
     search.set_on_chain(evidence.on_chain());

@@ -105,7 +105,7 @@ impl Method {
 }
 
 /// What happens, for somebody who waits.
-pub enum News<'a> {
+pub enum ProgressEvent<'a> {
     CheckingOut,
     /// Commits between the versions are tried.
     Bisecting {
@@ -192,11 +192,11 @@ impl Drop for Deadline {
 pub fn explain(
     request: &Request,
     stop: Arc<AtomicBool>,
-    news: Arc<dyn Fn(&News<'_>) + Send + Sync>,
+    news: Arc<dyn Fn(&ProgressEvent<'_>) + Send + Sync>,
 ) -> Result<Explanation, Error> {
     let began = Instant::now();
     let deadline = Deadline::new(request.budget, &stop);
-    news(&News::CheckingOut);
+    news(&ProgressEvent::CheckingOut);
     let work = Work::open(&request.work, request.keep)?;
     let mut pair = Pair::check_out(request, &work)?;
     let files = TestFiles::new(&request.test, &pair.bad.subdirectory, &request.test_files);
@@ -211,7 +211,7 @@ pub fn explain(
         }
         whole => whole?,
     };
-    news(&News::Compared(whole.changes().len()));
+    news(&ProgressEvent::Compared(whole.changes().len()));
     let opening = Opening { request, stop: &stop, news: &news };
     let mut whole = whole;
     let mut lab = opening.open(work, &pair, &whole)?;
@@ -237,10 +237,10 @@ pub fn explain(
                 let (work, effort) = lab.into_work();
                 pair = pair.narrowed(request, &found, &files, &work)?;
                 if let Some(commit) = &pair.commit {
-                    news(&News::Bisected(commit));
+                    news(&ProgressEvent::Bisected(commit));
                 }
                 let narrow = pair.difference(request)?;
-                news(&News::Compared(narrow.changes().len()));
+                news(&ProgressEvent::Compared(narrow.changes().len()));
                 let mut lab = opening.open(work, &pair, &narrow)?;
                 lab.add_effort(effort);
                 match lab.prepare() {
@@ -283,7 +283,7 @@ fn unusable(prepared: Result<&trials::Baseline, trials::Error>, held: bool) -> R
 struct Opening<'r> {
     request: &'r Request,
     stop: &'r Arc<AtomicBool>,
-    news: &'r Arc<dyn Fn(&News<'_>) + Send + Sync>,
+    news: &'r Arc<dyn Fn(&ProgressEvent<'_>) + Send + Sync>,
 }
 
 impl Opening<'_> {
@@ -309,7 +309,7 @@ impl Opening<'_> {
         };
         let mut lab = TrialRunner::open(work, setup, difference, self.stop.clone())?;
         let listener = self.news.clone();
-        lab.watch(move |event| listener(&News::TrialRunner(event)));
+        lab.watch(move |event| listener(&ProgressEvent::TrialRunner(event)));
         Ok(lab)
     }
 
@@ -346,8 +346,8 @@ impl Opening<'_> {
             }
             loaded.observed.observation.stderr = crate::last_words::of(&baseline.bad);
         }
-        (self.news)(&News::Observed(&loaded.observed.observation));
-        (self.news)(&News::Slicing);
+        (self.news)(&ProgressEvent::Observed(&loaded.observed.observation));
+        (self.news)(&ProgressEvent::Slicing);
         let findings = loaded.slice(&case);
         let evidence = findings.evidence(&case);
         let mut notes = pair.notes.clone();
@@ -438,8 +438,8 @@ impl Opening<'_> {
                 .collect();
             answer.suspects = first.iter().flat_map(|id| hunks(&ChangeSet::from([*id]))).collect();
         }
-        (self.news)(&News::Verdict(&answer));
-        (self.news)(&News::Explaining);
+        (self.news)(&ProgressEvent::Verdict(&answer));
+        (self.news)(&ProgressEvent::Explaining);
         let notes = searched.notes;
         let telling = Telling {
             case: &case,
@@ -478,7 +478,7 @@ impl Opening<'_> {
         };
         let answer = &mut explanation.answer;
         if !request.no_trials && !answer.root.is_empty() && self.goes_on() {
-            (self.news)(&News::Proving);
+            (self.news)(&ProgressEvent::Proving);
             links::prove(&mut answer.causes, &mut lab, Duration::from_secs_f64(to_verdict))?;
             answer.observation.memory_errors = memory_errors(&mut lab, &found.all())?;
         }

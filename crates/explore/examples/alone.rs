@@ -14,7 +14,7 @@ use alternate::{Both, Side};
 use explore::expose::{Request, Workers, expose};
 use explore::signature::{By, Options, explore};
 use explore::subject::Subject;
-use explore::versions::Workshop;
+use explore::versions::BuildSetup;
 use locate::test::Test;
 use recording::Recording;
 use serde_json::json;
@@ -55,7 +55,7 @@ fn answer() -> Result<String, Box<dyn std::error::Error>> {
         clang: None,
     };
     let here = std::env::current_dir()?;
-    let workshop = Workshop {
+    let workshop = BuildSetup {
         work: here.with_file_name("work-alone"),
         here,
         build: build.clone(),
@@ -88,7 +88,7 @@ fn answer() -> Result<String, Box<dyn std::error::Error>> {
 }
 
 fn paths(
-    workshop: &Workshop,
+    workshop: &BuildSetup,
     tests: &[Test],
     budget: Duration,
 ) -> Result<String, Box<dyn std::error::Error>> {

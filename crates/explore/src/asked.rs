@@ -10,12 +10,12 @@ use replay::process::LoadedProcess;
 use std::collections::BTreeSet;
 
 /// Maximum length of a name.
-const LONGEST: usize = 200;
+const MAX_LENGTH: usize = 200;
 
 /// Names that are never changed: loaders and recorders use them, or programs write to the places that they
 /// name.
-const KEPT: &[&str] = &["PATH", "HOME", "PWD", "OLDPWD", "TMPDIR", "TMP", "TEMP"];
-const KEPT_BEGINNINGS: &[&str] = &["LD_", "RELAPSE_", "XDG_", "MALLOC_", "GLIBC_"];
+const KEPT_VARIABLES: &[&str] = &["PATH", "HOME", "PWD", "OLDPWD", "TMPDIR", "TMP", "TEMP"];
+const KEPT_PREFIXES: &[&str] = &["LD_", "RELAPSE_", "XDG_", "MALLOC_", "GLIBC_"];
 
 /// The names of variables that a run read and that may be changed.
 ///
@@ -28,7 +28,8 @@ pub fn variables(process: &LoadedProcess, stream: u32) -> Result<BTreeSet<String
     Machine::new(&process.image, &loaded.stream)
         .run(&mut asked, u64::MAX)
         .map_err(|e| Error::Recording(e.to_string()))?;
-    let kept = |name: &str| KEPT.contains(&name) || KEPT_BEGINNINGS.iter().any(|b| name.starts_with(b));
+    let kept =
+        |name: &str| KEPT_VARIABLES.contains(&name) || KEPT_PREFIXES.iter().any(|b| name.starts_with(b));
     asked.names.retain(|name| !kept(name));
     Ok(asked.names)
 }
@@ -44,7 +45,7 @@ impl Observer for Asked {
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         let is_question = call.known.is_some_and(|known| matches!(known.name, "getenv" | "secure_getenv"));
         if let (true, Some(address)) = (is_question, call.args.first()) {
-            let name = view.memory.peek_string(*address, LONGEST);
+            let name = view.memory.peek_string(*address, MAX_LENGTH);
             if let Ok(name) = String::from_utf8(name)
                 && !name.is_empty()
                 && !name.contains('=')

@@ -5,7 +5,7 @@
 //! or where a changed variable is used.
 
 use alternate::{Both, Side};
-use changes::{Change, ChangeId, ChangeKind, Difference, Matter};
+use changes::{Change, ChangeClass, ChangeId, ChangeKind, Difference};
 use program::inst::{BlockId, Inst, Operand};
 use program::model::{Function, Module, SymbolKind};
 use replay::image::Image;
@@ -16,7 +16,7 @@ use std::path::Path;
 pub type Line = (String, u32);
 
 /// A branch edge: the function's name, the branch's block and the successor.
-pub type Way = (String, BlockId, BlockId);
+pub type BranchEdge = (String, BlockId, BlockId);
 
 /// The changes that can affect behaviour, and their lines.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ pub struct Changed {
     /// Changes for which neither version has code.
     pub without_code: BTreeSet<ChangeId>,
     /// The edges of all branches of functions that have changes.
-    pub ways: Both<BTreeSet<Way>>,
+    pub branch_edges: Both<BTreeSet<BranchEdge>>,
     /// The number of branches of each change.
     branches: Both<HashMap<ChangeId, usize>>,
 }
@@ -56,9 +56,9 @@ impl Code<'_> {
 }
 
 /// Whether a change can affect the behaviour of a program.
-fn matters(change: &Change) -> bool {
+fn may_affect_behaviour(change: &Change) -> bool {
     let kind = matches!(change.kind, ChangeKind::Lines | ChangeKind::Added | ChangeKind::Deleted);
-    kind && matches!(change.matter, Matter::Substance | Matter::Moved)
+    kind && matches!(change.matter, ChangeClass::Substance | ChangeClass::Moved)
 }
 
 impl Changed {
@@ -66,7 +66,7 @@ impl Changed {
     #[must_use]
     pub fn new(difference: &Difference, code: &Both<Code<'_>>) -> Changed {
         let mut changed = Changed {
-            list: difference.changes().iter().filter(|c| matters(c)).map(|c| c.id).collect(),
+            list: difference.changes().iter().filter(|c| may_affect_behaviour(c)).map(|c| c.id).collect(),
             ..Changed::default()
         };
         let mut found: BTreeSet<ChangeId> = BTreeSet::new();
@@ -76,24 +76,27 @@ impl Changed {
                     Side::Old => difference.touching_old(&line.0, line.1),
                     Side::New => difference.touching(&line.0, line.1),
                 };
-                if let Some(change) = touching.filter(|c| matters(c)) {
+                if let Some(change) = touching.filter(|c| may_affect_behaviour(c)) {
                     found.insert(change.id);
                     changed.add(side, line, change.id);
                 }
             }
         }
-        let rest: Vec<&Change> =
-            difference.changes().iter().filter(|c| matters(c) && !found.contains(&c.id)).collect();
+        let rest: Vec<&Change> = difference
+            .changes()
+            .iter()
+            .filter(|c| may_affect_behaviour(c) && !found.contains(&c.id))
+            .collect();
         if !rest.is_empty() {
             changed.find_without_lines(&rest, difference, code);
         }
-        changed.look_around(code);
+        changed.collect_edges(code);
         changed
     }
 
     /// Collects the branch edges of functions with changes, and the number of branches of each change. A
     /// function that has only added lines has no changed line in good, but its edges count there as well.
-    fn look_around(&mut self, code: &Both<Code<'_>>) {
+    fn collect_edges(&mut self, code: &Both<Code<'_>>) {
         let mut functions: BTreeSet<String> = BTreeSet::new();
         for side in [Side::Old, Side::New] {
             for (module, function) in code.of(side).functions() {
@@ -111,7 +114,7 @@ impl Changed {
             }
         }
         for side in [Side::Old, Side::New] {
-            *self.ways.of_mut(side) = ways_of(code.of(side), &functions);
+            *self.branch_edges.of_mut(side) = branch_edges_of(code.of(side), &functions);
         }
     }
 
@@ -162,8 +165,8 @@ impl Changed {
             }
         }
         self.without_code.retain(|id| other.without_code.contains(id));
-        self.ways.old.extend(other.ways.old);
-        self.ways.new.extend(other.ways.new);
+        self.branch_edges.old.extend(other.branch_edges.old);
+        self.branch_edges.new.extend(other.branch_edges.new);
         self.branches.old.extend(other.branches.old);
         self.branches.new.extend(other.branches.new);
     }
@@ -188,18 +191,19 @@ impl Changed {
 }
 
 /// The branch edges of some functions, by their names.
-fn ways_of(code: &Code<'_>, functions: &BTreeSet<String>) -> BTreeSet<Way> {
-    let mut ways = BTreeSet::new();
+fn branch_edges_of(code: &Code<'_>, functions: &BTreeSet<String>) -> BTreeSet<BranchEdge> {
+    let mut branch_edges = BTreeSet::new();
     for (_, function) in code.functions().filter(|(_, f)| functions.contains(&f.name)) {
         for (block, b) in function.blocks.iter().enumerate() {
             let Some(last) = function.code.get((b.end as usize).saturating_sub(1)) else { continue };
             let targets: BTreeSet<BlockId> = last.successors().into_iter().collect();
             if targets.len() > 1 {
-                ways.extend(targets.into_iter().map(|to| (function.name.clone(), block as BlockId, to)));
+                branch_edges
+                    .extend(targets.into_iter().map(|to| (function.name.clone(), block as BlockId, to)));
             }
         }
     }
-    ways
+    branch_edges
 }
 
 fn lines_with_code(code: &Code<'_>) -> BTreeSet<Line> {
@@ -239,7 +243,7 @@ fn functions_of_lines(code: &Code<'_>) -> BTreeMap<Line, BTreeSet<String>> {
     all
 }
 
-/// Whether a change without code of its own may be why the code of an unchanged line is another: what stands inside
+/// Whether a change without code of its own may be why the code of an unchanged line is another: what line_origin inside
 /// of a function (the type of a variable) is so for lines of that function only, and for none if the function is not
 /// compiled. A directive may stand anywhere.
 fn may_be_at(change: &Change, file: &str, line: &Line, functions: &BTreeMap<Line, BTreeSet<String>>) -> bool {

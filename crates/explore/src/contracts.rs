@@ -8,11 +8,11 @@
 //! unless a contract mentions it. The later effects of a changed result are not examined.
 
 use crate::error::{Error, Result};
-use crate::expose::{self, Request, Search, Telling, located, run_workers};
+use crate::expose::{self, DistinguishingRun, Request, Search, located, run_workers};
 use crate::exposed::{Part, command, parts};
-use crate::fuzz::try_out;
-use crate::shared::{Exposure, Means, Seed, Shared};
-use crate::shrink::shrunk;
+use crate::fuzz::run_candidate;
+use crate::shared::{Exposure, FoundBy, Seed, Shared};
+use crate::shrink::minimised;
 use crate::subject::Subject;
 use crate::versions::Versions;
 use alternate::{Both, Side};
@@ -33,12 +33,12 @@ use trials::TrialLimits;
 /// The name and version of the schema.
 pub const SCHEMA: &str = "relapse.contract-search/1";
 /// Limits of minimising a violating input.
-const SHRINKING: usize = 100;
-const SHRINKING_TIME: Duration = Duration::from_secs(10);
+const MAX_MINIMISING_RUNS: usize = 100;
+const MINIMISING_TIME: Duration = Duration::from_secs(10);
 
 /// Contracts in addition to those in the comments of the bad version.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct ContractOptions {
     /// Without one, `relapse.contracts` of the bad version, if it exists.
     pub file: Option<PathBuf>,
     /// Functions that may not change; an empty list means all.
@@ -55,7 +55,7 @@ pub(crate) struct Contracts<'v> {
 }
 
 impl<'v> Contracts<'v> {
-    pub fn new(given: &Given, versions: &'v Versions) -> Result<Contracts<'v>> {
+    pub fn new(given: &ContractOptions, versions: &'v Versions) -> Result<Contracts<'v>> {
         let own = versions.builds.new.recorded.tree().join(FILE);
         let contracts = match &given.file {
             Some(path) => read_file(path, &path.display().to_string())?,
@@ -86,9 +86,9 @@ impl<'v> Contracts<'v> {
         &self,
         subjects: &[Subject],
         found: &mut Vec<(usize, Exposure)>,
-        telling: &mut Vec<Telling>,
+        distinguishing: &mut Vec<DistinguishingRun>,
     ) -> Result<u64> {
-        let before = found.len() + telling.len();
+        let before = found.len() + distinguishing.len();
         let mut trouble = None;
         found.retain(|(_, exposure)| {
             let Some(subject) = subjects.get(exposure.seed.subject) else { return true };
@@ -107,19 +107,20 @@ impl<'v> Contracts<'v> {
             return Err(error);
         }
         let mut kept = Vec::new();
-        for (number, one) in std::mem::take(telling).into_iter().enumerate() {
+        for (number, one) in std::mem::take(distinguishing).into_iter().enumerate() {
             if !self.is_meant_test(&one, number)? {
                 kept.push(one);
             }
         }
-        *telling = kept;
-        Ok((before - found.len() - telling.len()) as u64)
+        *distinguishing = kept;
+        Ok((before - found.len() - distinguishing.len()) as u64)
     }
 
-    fn is_meant_test(&self, telling: &Telling, number: usize) -> Result<bool> {
+    fn is_meant_test(&self, distinguishing: &DistinguishingRun, number: usize) -> Result<bool> {
         let name = format!("meant-{number}");
         let builds = &self.versions.builds;
-        let runs = Both::try_from(|side| builds.of(side).record(&telling.test, &name, TrialLimits::GOOD));
+        let runs =
+            Both::try_from(|side| builds.of(side).record(&distinguishing.test, &name, TrialLimits::GOOD));
         let Ok(runs) = runs else { return Ok(false) };
         let open = |side: Side| {
             Recording::open(&runs.of(side).directory).map_err(|e| Error::Recording(e.to_string()))
@@ -128,7 +129,7 @@ impl<'v> Contracts<'v> {
         let map = |file: &str, line: u32| self.versions.difference.map_line_to_good(file, line);
         let mut checking = Checking::new(&self.whole);
         checking.test(0, &Runs { recordings, trees: self.trees(), map: &map })?;
-        Ok(is_meant(checking, telling.runs.old.status == telling.runs.new.status))
+        Ok(is_meant(checking, distinguishing.runs.old.status == distinguishing.runs.new.status))
     }
 }
 
@@ -137,7 +138,7 @@ fn is_meant(checking: Checking<'_>, same_end: bool) -> bool {
     let intended = checking.intended();
     !intended.fulfilled.is_empty()
         && intended.unexplained().is_empty()
-        && (same_end || intended.speaks_of_the_end())
+        && (same_end || intended.covers_process_end())
 }
 
 /// The result of a search for violations.
@@ -147,7 +148,7 @@ pub struct Searched {
     pub good: String,
     pub bad: String,
     /// An input that violates a contract.
-    pub violation: Option<Violating>,
+    pub violation: Option<ViolatingInput>,
     /// Inputs that were recorded with both versions and judged, and the pairs of calls in them.
     pub judged: u64,
     pub pairs: u64,
@@ -159,8 +160,8 @@ pub struct Searched {
 
 /// An input that violates a contract.
 #[derive(Clone, Debug, Serialize)]
-pub struct Violating {
-    pub found_by: Means,
+pub struct ViolatingInput {
+    pub found_by: FoundBy,
     /// Time from the start of the search.
     pub seconds: f64,
     /// The program with its arguments, as a shell command.
@@ -176,7 +177,7 @@ pub struct Violating {
 ///
 /// # Errors
 /// See [`Error`]. That there is no such input is not an error.
-pub fn search(request: &Request, given: &Given, stop: &Arc<AtomicBool>) -> Result<Searched> {
+pub fn search(request: &Request, given: &ContractOptions, stop: &Arc<AtomicBool>) -> Result<Searched> {
     let versions = request.workshop.versions(&request.good, &request.bad, stop)?;
     let scratch = versions.builds.new.recorded.work().fresh_tmp("inputs")?;
     let contracts = Contracts::new(given, &versions)?;
@@ -194,7 +195,7 @@ pub fn search(request: &Request, given: &Given, stop: &Arc<AtomicBool>) -> Resul
         let checking = searching.judge(seed)?;
         is_empty &= checking.is_empty();
         if checking.is_violated() && found.is_none() {
-            found = Some((seed.clone(), Means::Test, began.elapsed()));
+            found = Some((seed.clone(), FoundBy::Test, began.elapsed()));
         }
     }
     if is_empty {
@@ -208,7 +209,7 @@ pub fn search(request: &Request, given: &Given, stop: &Arc<AtomicBool>) -> Resul
         for seed in &seeds {
             shared.add(seed);
             shared.send(seed.clone());
-            try_out(&subjects, &shared, seed, Means::Test, began);
+            run_candidate(&subjects, &shared, seed, FoundBy::Test, began);
         }
         let search = Search {
             subjects: &subjects,
@@ -219,7 +220,7 @@ pub fn search(request: &Request, given: &Given, stop: &Arc<AtomicBool>) -> Resul
             began,
             until,
             stop,
-            keeps_looking: true,
+            continue_when_exposed: true,
         };
         found = std::thread::scope(|scope| {
             let judging = scope.spawn(|| searching.work(&shared, began, until, stop));
@@ -228,7 +229,7 @@ pub fn search(request: &Request, given: &Given, stop: &Arc<AtomicBool>) -> Resul
         });
     }
     let violation = match found {
-        Some((seed, means, after)) => Some(searching.told(&seed, means, after)?),
+        Some((seed, means, after)) => Some(searching.summary(&seed, means, after)?),
         None => None,
     };
     Ok(Searched {
@@ -267,7 +268,7 @@ impl Searching<'_, '_> {
         began: Instant,
         until: Instant,
         stop: &AtomicBool,
-    ) -> Option<(Seed, Means, Duration)> {
+    ) -> Option<(Seed, FoundBy, Duration)> {
         while !shared.is_over(until, stop) {
             let Some((seed, means)) = shared.next_offered() else {
                 std::thread::sleep(Duration::from_millis(5));
@@ -283,15 +284,15 @@ impl Searching<'_, '_> {
     }
 
     /// Minimises a violating input and judges its runs again.
-    fn told(&self, seed: &Seed, means: Means, after: Duration) -> Result<Violating> {
-        let until = Instant::now() + SHRINKING_TIME;
+    fn summary(&self, seed: &Seed, means: FoundBy, after: Duration) -> Result<ViolatingInput> {
+        let until = Instant::now() + MINIMISING_TIME;
         let mut input = seed.input.clone();
-        if means != Means::Test {
+        if means != FoundBy::Test {
             let mut holds = |input: &Input| {
                 let other = Seed { input: input.clone(), ..seed.clone() };
                 Instant::now() < until && self.judge(&other).is_ok_and(|checking| checking.is_violated())
             };
-            input = shrunk(&seed.input, SHRINKING, &mut holds);
+            input = minimised(&seed.input, MAX_MINIMISING_RUNS, &mut holds);
         }
         let subject = &self.subjects[seed.subject];
         let small = Seed { input, ..seed.clone() };
@@ -301,7 +302,7 @@ impl Searching<'_, '_> {
         let end = |side| Ok::<_, Error>(subject.run(side, &small.input)?.ended.status.to_string());
         let (good, bad) = (end(Side::Old)?, end(Side::New)?);
         answer.tests = vec![TestRun { command: command.clone(), good, bad }];
-        Ok(Violating {
+        Ok(ViolatingInput {
             found_by: means,
             seconds: after.as_secs_f64(),
             command,

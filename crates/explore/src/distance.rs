@@ -25,7 +25,7 @@ const FAR: u32 = u32::MAX;
 /// The parts of a function that distances need.
 struct Shape {
     /// For each block, the blocks that are control dependent on each of its edges.
-    ways: Vec<Vec<(BlockId, Vec<BlockId>)>>,
+    branch_edges: Vec<Vec<(BlockId, Vec<BlockId>)>>,
     /// Blocks that run whenever the function does.
     always: Vec<BlockId>,
     /// Functions that each block calls.
@@ -48,7 +48,8 @@ impl Distances {
             for (number, shape) in shapes.iter_mut().enumerate() {
                 for block in (0..shape.cost.len()).rev() {
                     let called = shape.calls[block].iter().map(|callee| entries[*callee]).min();
-                    let decided = shape.ways[block].iter().map(|(_, blocks)| shape.way_cost(blocks)).min();
+                    let decided =
+                        shape.branch_edges[block].iter().map(|(_, blocks)| shape.edge_cost(blocks)).min();
                     let cost = [called, decided].into_iter().flatten().min().unwrap_or(FAR);
                     if cost < shape.cost[block] {
                         shape.cost[block] = cost;
@@ -68,9 +69,9 @@ impl Distances {
         let mut distances = Distances::default();
         for (number, shape) in shapes.iter().enumerate() {
             let code = image.code(number as u32);
-            for (block, ways) in shape.ways.iter().enumerate() {
-                for (to, decides) in ways {
-                    let cost = shape.way_cost(decides);
+            for (block, branch_edges) in shape.branch_edges.iter().enumerate() {
+                for (to, decides) in branch_edges {
+                    let cost = shape.edge_cost(decides);
                     if cost < FAR {
                         distances.edges.insert((code.module, code.function, block as BlockId, *to), cost);
                     }
@@ -88,7 +89,7 @@ impl Distances {
 }
 
 impl Shape {
-    fn way_cost(&self, decides: &[BlockId]) -> u32 {
+    fn edge_cost(&self, decides: &[BlockId]) -> u32 {
         let nearest = decides.iter().map(|b| self.cost[*b as usize]).min().unwrap_or(FAR);
         nearest.saturating_add(1)
     }
@@ -118,7 +119,7 @@ fn shape(
         list
     };
     let blocks = 0..graph.len() as BlockId;
-    let ways = blocks.clone().map(|b| match graph.successors(b) {
+    let branch_edges = blocks.clone().map(|b| match graph.successors(b) {
         [] | [_] => Vec::new(),
         several => several.iter().map(|to| (*to, decided(Some(b), *to))).collect(),
     });
@@ -134,8 +135,8 @@ fn shape(
             }
         }
     }
-    let ways = ways.collect();
-    Shape { ways, always: decided(None, 0), calls, cost }
+    let branch_edges = branch_edges.collect();
+    Shape { branch_edges, always: decided(None, 0), calls, cost }
 }
 
 /// The functions that an operand may call.

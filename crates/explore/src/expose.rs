@@ -5,22 +5,22 @@
 //!          -> the program in each test, and its input -> pool
 //!          -> worker 1: mutations, run by both plain builds              (the wide doors)
 //!          -> worker 2: recorded, followed, solved for, run              (the narrow ones)
-//!          -> worker 3: both explored, group by group, pairs solved for  (many changes at once)
+//!          -> worker 3: both explored, group by group, pairs solved for  (many changes at deduplicated)
 //!          -> every difference seen twice -> made small -> per change: reached, infected, exposed
 //! ```
 
 use crate::changed::{Changed, Code};
-use crate::contracts::{Contracts, Given};
+use crate::contracts::{ContractOptions, Contracts};
 use crate::error::{Error, Result};
 use crate::exposed::{self, Exposed};
-use crate::fuzz::{Fuzzing, try_out};
+use crate::fuzz::{FuzzWorker, run_candidate};
 use crate::mutate::words;
 use crate::pairs::Comparing;
-use crate::reach::{Progress, Reaching};
-use crate::shared::{Exposure, Means, Seed, Shared};
-use crate::shrink::shrunk;
+use crate::reach::{Progress, SolverWorker};
+use crate::shared::{Exposure, FoundBy, Seed, Shared};
+use crate::shrink::minimised;
 use crate::subject::Subject;
-use crate::versions::{Versions, Workshop, name, not_run};
+use crate::versions::{BuildSetup, Versions, name, not_run};
 use alternate::{Both, Side};
 use locate::test::Test;
 use solver::{Command, Limits, Settings};
@@ -35,7 +35,7 @@ use trials::{TestRun, TrialLimits};
 pub struct Request {
     pub good: String,
     pub bad: String,
-    pub workshop: Workshop,
+    pub workshop: BuildSetup,
     pub tests: Vec<Test>,
     /// Time limit of the search for inputs, after both versions are built.
     pub budget: Duration,
@@ -45,7 +45,7 @@ pub struct Request {
     /// Makes sessions repeatable.
     pub seed: u64,
     /// Intended changes are not reported.
-    pub contracts: Option<Given>,
+    pub contracts: Option<ContractOptions>,
 }
 
 /// Which of the workers look for inputs. One alone is for comparing.
@@ -61,7 +61,7 @@ pub enum Workers {
 
 /// A progress event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum ProgressEvent {
     Building,
     Testing { test: usize, of: usize },
     Recording { test: usize, of: usize },
@@ -70,18 +70,18 @@ pub enum News {
 }
 
 /// Timeout of one solver query: there are many.
-const SOLVING: Duration = Duration::from_secs(2);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of tests whose programs run with other inputs.
-const MOST_TESTS: usize = 40;
-/// Most differences are found at once: comparing group by group begins after so long, or after this part of the time.
+const MAX_TESTS: usize = 40;
+/// Most differences are found at deduplicated: comparing group by group begins after so long, or after this part of the time.
 const FIRST: Duration = Duration::from_secs(4);
 const PART: u32 = 6;
 /// Limits of minimising an exposing input.
-const SHRINKING: usize = 300;
-const SHRINKING_TIME: Duration = Duration::from_secs(10);
+const MAX_MINIMISING_RUNS: usize = 300;
+const MINIMISING_TIME: Duration = Duration::from_secs(10);
 
 /// A test that distinguishes the versions.
-pub(crate) struct Telling {
+pub(crate) struct DistinguishingRun {
     pub test: Test,
     pub runs: Both<TestRun>,
 }
@@ -90,17 +90,21 @@ pub(crate) struct Telling {
 ///
 /// # Errors
 /// See [`Error`]. That there is no difference is not an error.
-pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + Sync)) -> Result<Exposed> {
+pub fn expose(
+    request: &Request,
+    stop: &Arc<AtomicBool>,
+    news: &(dyn Fn(&ProgressEvent) + Sync),
+) -> Result<Exposed> {
     let began = Instant::now();
-    news(&News::Building);
+    news(&ProgressEvent::Building);
     let versions = request.workshop.versions(&request.good, &request.bad, stop)?;
     let built = began.elapsed();
     let scratch = versions.builds.new.recorded.work().fresh_tmp("inputs")?;
-    let mut telling = telling(request, &versions, stop, news)?;
+    let mut distinguishing = distinguishing(request, &versions, stop, news)?;
     let contracts = request.contracts.as_ref().map(|given| Contracts::new(given, &versions)).transpose()?;
     let (subjects, seeds, notes) = subjects(request, &versions, &scratch, stop, news)?;
     let changed = located(&subjects, &seeds, &versions)?;
-    news(&News::Searching);
+    news(&ProgressEvent::Searching);
     let search = Instant::now();
     let same_programs = !subjects.is_empty() && subjects.iter().all(Subject::is_same_program);
     let budget = if same_programs { Duration::ZERO } else { request.budget };
@@ -108,7 +112,7 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
     for seed in &seeds {
         shared.add(seed);
         shared.send(seed.clone());
-        try_out(&subjects, &shared, seed, Means::Test, search);
+        run_candidate(&subjects, &shared, seed, FoundBy::Test, search);
     }
     let progress = run_workers(
         request,
@@ -121,23 +125,23 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
             began: search,
             until: search + budget,
             stop,
-            keeps_looking: contracts.is_some(),
+            continue_when_exposed: contracts.is_some(),
         },
     );
-    news(&News::Finishing);
+    news(&ProgressEvent::Finishing);
     let searched = search.elapsed();
     let mut found: Vec<(usize, Exposure)> = shared.exposures(0).into_iter().enumerate().collect();
     let intended = match &contracts {
-        Some(contracts) => contracts.remove(&subjects, &mut found, &mut telling)?,
+        Some(contracts) => contracts.remove(&subjects, &mut found, &mut distinguishing)?,
         None => 0,
     };
     let exposures = chosen(&subjects, found, &progress, stop);
-    Ok(exposed::told(&exposed::Told {
+    Ok(exposed::summary(&exposed::SearchSummary {
         request,
         versions: &versions,
         changed: &changed,
         subjects: &subjects,
-        telling: &telling,
+        distinguishing: &distinguishing,
         exposures: &exposures,
         progress: &progress,
         runs: shared.runs.load(Ordering::Relaxed),
@@ -160,18 +164,19 @@ pub(crate) struct Search<'s> {
     pub began: Instant,
     pub until: Instant,
     pub stop: &'s AtomicBool,
-    pub keeps_looking: bool,
+    pub continue_when_exposed: bool,
 }
 
 pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
-    let &Search { subjects, seeds, versions, changed, shared, began, until, stop, keeps_looking } = search;
+    let &Search { subjects, seeds, versions, changed, shared, began, until, stop, continue_when_exposed } =
+        search;
     let settings = Settings {
         commands: request.solvers.clone(),
-        limits: Limits { timeout: SOLVING, ..Limits::default() },
+        limits: Limits { timeout: QUERY_TIMEOUT, ..Limits::default() },
         ..Settings::default()
     };
     let words = source_words(versions);
-    let reaching = Reaching {
+    let reaching = SolverWorker {
         subjects,
         versions,
         changed,
@@ -180,7 +185,7 @@ pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
         began,
         until,
         stop,
-        keeps_looking,
+        continue_when_exposed,
     };
     let alone = request.workers == Workers::Signatures;
     let from = if alone { Duration::ZERO } else { FIRST.min(until.saturating_duration_since(began) / PART) };
@@ -191,7 +196,7 @@ pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
         shared.done.store(true, Ordering::Relaxed);
         return Progress { signatures, ..reaching.work() };
     }
-    let fuzzing = Fuzzing { subjects, shared, words: &words, began, until, stop, seed: request.seed };
+    let fuzzing = FuzzWorker { subjects, shared, words: &words, began, until, stop, seed: request.seed };
     std::thread::scope(|scope| {
         let fuzz = scope.spawn(|| {
             if request.workers != Workers::Solver {
@@ -215,7 +220,7 @@ pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
 }
 
 /// Waits until there is an exposure, or the search is over.
-fn wait_for_exposure(fuzzing: &Fuzzing<'_>, shared: &Shared) {
+fn wait_for_exposure(fuzzing: &FuzzWorker<'_>, shared: &Shared) {
     while !shared.is_over(fuzzing.until, fuzzing.stop) {
         if !shared.exposures(0).is_empty() {
             return;
@@ -225,19 +230,19 @@ fn wait_for_exposure(fuzzing: &Fuzzing<'_>, shared: &Shared) {
 }
 
 /// Tests that distinguish the versions unchanged.
-fn telling(
+fn distinguishing(
     request: &Request,
     versions: &Versions,
     stop: &AtomicBool,
-    news: &dyn Fn(&News),
-) -> Result<Vec<Telling>> {
+    news: &dyn Fn(&ProgressEvent),
+) -> Result<Vec<DistinguishingRun>> {
     let time = request.workshop.limits.test.unwrap_or(TrialLimits::GOOD);
     let mut found = Vec::new();
     for (number, test) in request.tests.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        news(&News::Testing { test: number, of: request.tests.len() });
+        news(&ProgressEvent::Testing { test: number, of: request.tests.len() });
         let run = |round: &str| {
             Both::try_from(|side| versions.builds.of(side).run(test, &format!("test-{number}-{round}"), time))
         };
@@ -251,7 +256,7 @@ fn telling(
             let again = run("again")?;
             let same = seen(&again.old) == seen(&runs.old) && seen(&again.new) == seen(&runs.new);
             if same {
-                found.push(Telling { test: test.clone(), runs });
+                found.push(DistinguishingRun { test: test.clone(), runs });
             }
         }
     }
@@ -263,25 +268,25 @@ fn seen(run: &TestRun) -> (trials::Status, Vec<u8>) {
     (run.status, std::fs::read(&run.stdout).unwrap_or_default())
 }
 
-/// The programs that tests run, each once, and the inputs of the tests.
+/// The programs that tests run, each deduplicated, and the inputs of the tests.
 #[allow(clippy::type_complexity)]
 pub(crate) fn subjects(
     request: &Request,
     versions: &Versions,
     scratch: &Path,
     stop: &AtomicBool,
-    news: &dyn Fn(&News),
+    news: &dyn Fn(&ProgressEvent),
 ) -> Result<(Vec<Subject>, Vec<Seed>, Vec<String>)> {
     let time = request.workshop.limits.test.unwrap_or(TrialLimits::GOOD);
     let mut subjects: Vec<Subject> = Vec::new();
     let mut seeds = Vec::new();
     let mut notes = Vec::new();
     let mut first_error = None;
-    for (number, test) in request.tests.iter().take(MOST_TESTS).enumerate() {
+    for (number, test) in request.tests.iter().take(MAX_TESTS).enumerate() {
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        news(&News::Recording { test: number, of: request.tests.len().min(MOST_TESTS) });
+        news(&ProgressEvent::Recording { test: number, of: request.tests.len().min(MAX_TESTS) });
         let began = Instant::now();
         let found = Subject::of_test(versions, test, &format!("seed-{number}"), time, scratch);
         let (subject, input) = match found {
@@ -297,7 +302,7 @@ pub(crate) fn subjects(
             }
         };
         let subject = subject.with_time(began.elapsed().as_secs_f64().min(2.0) / 4.0, scratch);
-        let known = subjects.iter().position(|s| s.is_like(&subject));
+        let known = subjects.iter().position(|s| s.is_same_invocation(&subject));
         let index = known.unwrap_or_else(|| {
             subjects.push(subject);
             subjects.len() - 1
@@ -309,8 +314,8 @@ pub(crate) fn subjects(
         Some(error) => notes.push(format!("Some tests gave no input to begin with: failed to {error}.")),
         None => {}
     }
-    if request.tests.len() > MOST_TESTS {
-        notes.push(format!("Only the inputs of the first {MOST_TESTS} tests were varied."));
+    if request.tests.len() > MAX_TESTS {
+        notes.push(format!("Only the inputs of the first {MAX_TESTS} tests were varied."));
     }
     Ok((subjects, seeds, notes))
 }
@@ -373,17 +378,17 @@ fn chosen(
         }
     }
     // Those of tests come first, because they need no new test.
-    list.sort_by_key(|(number, e)| (e.means != Means::Test, *number));
+    list.sort_by_key(|(number, e)| (e.means != FoundBy::Test, *number));
     list
 }
 
 fn smaller(subjects: &[Subject], mut exposure: Exposure, stop: &AtomicBool) -> Exposure {
     let Some(subject) = subjects.get(exposure.seed.subject) else { return exposure };
-    if exposure.means == Means::Test {
+    if exposure.means == FoundBy::Test {
         return exposure;
     }
     let (old, new) = (exposure.outcomes.old.ended.status, exposure.outcomes.new.ended.status);
-    let until = Instant::now() + SHRINKING_TIME;
+    let until = Instant::now() + MINIMISING_TIME;
     let mut alike = |input: &symbolic::Input| {
         if stop.load(Ordering::Relaxed) || Instant::now() >= until {
             return false;
@@ -392,7 +397,7 @@ fn smaller(subjects: &[Subject], mut exposure: Exposure, stop: &AtomicBool) -> E
             .run_both(input)
             .is_ok_and(|o| o.old != o.new && o.old.ended.status == old && o.new.ended.status == new)
     };
-    let small = shrunk(&exposure.seed.input, SHRINKING, &mut alike);
+    let small = minimised(&exposure.seed.input, MAX_MINIMISING_RUNS, &mut alike);
     if let Ok(outcomes) = subject.run_both(&small)
         && subject.confirmed(&small, &outcomes).unwrap_or(false)
     {

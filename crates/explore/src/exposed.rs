@@ -1,10 +1,10 @@
 //! The result of `expose`, as plain data.
 
 use crate::changed::Changed;
-use crate::expose::{Request, Telling};
+use crate::expose::{DistinguishingRun, Request};
 use crate::pairs::Signatures;
 use crate::reach::{Answers, Progress};
-use crate::shared::{Exposure, Means};
+use crate::shared::{Exposure, FoundBy};
 use crate::subject::Subject;
 use crate::versions::Versions;
 use alternate::rerun::PlainRun;
@@ -27,7 +27,7 @@ pub struct Exposed {
     pub bad: String,
     pub verdict: Verdict,
     /// Tests that distinguish the versions unchanged.
-    pub tests: Vec<TellingTest>,
+    pub tests: Vec<DistinguishingTest>,
     /// Inputs on which the versions differ.
     pub inputs: Vec<ExposingInput>,
     pub changes: Vec<ChangeRow>,
@@ -56,7 +56,7 @@ pub enum Verdict {
 
 /// A test that distinguishes the versions.
 #[derive(Clone, Debug, Serialize)]
-pub struct TellingTest {
+pub struct DistinguishingTest {
     pub command: String,
     pub good: Seen,
     pub bad: Seen,
@@ -80,7 +80,7 @@ pub struct Seen {
 pub struct ExposingInput {
     /// From 1.
     pub number: usize,
-    pub found_by: Means,
+    pub found_by: FoundBy,
     /// Time from the start of the search.
     pub seconds: f64,
     /// The program with its arguments, as a shell command.
@@ -125,13 +125,13 @@ pub struct ChangeRow {
 /// How many branch edges in functions with changes recorded runs covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Coverage {
-    pub good: Ways,
-    pub bad: Ways,
+    pub good: EdgeCoverage,
+    pub bad: EdgeCoverage,
 }
 
 /// Branch edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Ways {
+pub struct EdgeCoverage {
     pub taken: usize,
     pub all: usize,
 }
@@ -160,12 +160,12 @@ impl Exposed {
     }
 }
 
-pub(crate) struct Told<'t> {
+pub(crate) struct SearchSummary<'t> {
     pub request: &'t Request,
     pub versions: &'t Versions,
     pub changed: &'t Changed,
     pub subjects: &'t [Subject],
-    pub telling: &'t [Telling],
+    pub distinguishing: &'t [DistinguishingRun],
     pub exposures: &'t [(usize, Exposure)],
     pub progress: &'t Progress,
     pub runs: u64,
@@ -177,57 +177,59 @@ pub(crate) struct Told<'t> {
     pub interrupted: bool,
 }
 
-pub(crate) fn told(told: &Told<'_>) -> Exposed {
-    let progress = told.progress;
+pub(crate) fn summary(summary: &SearchSummary<'_>) -> Exposed {
+    let progress = summary.progress;
     let mut inputs = Vec::new();
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
-    for (index, exposure) in told.exposures {
-        let Some(subject) = told.subjects.get(exposure.seed.subject) else { continue };
+    for (index, exposure) in summary.exposures {
+        let Some(subject) = summary.subjects.get(exposure.seed.subject) else { continue };
         let number = inputs.len() + 1;
         numbers.insert(*index, number);
         let of = progress.of.get(index).cloned().unwrap_or_default();
         inputs.push(exposing(number, exposure, subject, of));
     }
-    let difference = &told.versions.difference;
-    let changes: Vec<ChangeRow> = told
+    let difference = &summary.versions.difference;
+    let changes: Vec<ChangeRow> = summary
         .changed
         .list
         .iter()
         .map(|id| {
             let exposed_by = progress.exposed.get(id).and_then(|index| numbers.get(index)).copied();
-            row(difference.change(*id), *id, progress, told.changed, exposed_by)
+            row(difference.change(*id), *id, progress, summary.changed, exposed_by)
         })
         .collect();
-    let complete = progress.exhausted && progress.gaps == 0 && progress.fixed == 0 && !told.interrupted;
-    let verdict = match (inputs.is_empty() && told.telling.is_empty(), complete) {
+    let complete = progress.exhausted && progress.gaps == 0 && progress.fixed == 0 && !summary.interrupted;
+    let verdict = match (inputs.is_empty() && summary.distinguishing.is_empty(), complete) {
         (false, _) => Verdict::Differ,
-        _ if told.same_programs => Verdict::SamePrograms,
-        (true, true) if progress.recorded > 0 && told.intended == 0 => Verdict::NoneOfTheseLengths,
+        _ if summary.same_programs => Verdict::SamePrograms,
+        (true, true) if progress.recorded > 0 && summary.intended == 0 => Verdict::NoneOfTheseLengths,
         (true, _) => Verdict::NoDifferenceFound,
     };
-    let ways =
-        |side: Side| Ways { taken: progress.ways.of(side).len(), all: told.changed.ways.of(side).len() };
+    let branch_edges = |side: Side| EdgeCoverage {
+        taken: progress.branch_edges.of(side).len(),
+        all: summary.changed.branch_edges.of(side).len(),
+    };
     Exposed {
         schema: SCHEMA,
-        good: told.request.good.clone(),
-        bad: told.request.bad.clone(),
+        good: summary.request.good.clone(),
+        bad: summary.request.bad.clone(),
         verdict,
-        tests: told.telling.iter().map(telling).collect(),
+        tests: summary.distinguishing.iter().map(distinguishing).collect(),
         inputs,
         changes,
-        coverage: Coverage { good: ways(Side::Old), bad: ways(Side::New) },
+        coverage: Coverage { good: branch_edges(Side::Old), bad: branch_edges(Side::New) },
         effort: Effort {
-            seconds_building: told.built.as_secs_f64(),
-            seconds_searching: told.searched.as_secs_f64(),
-            runs: told.runs,
+            seconds_building: summary.built.as_secs_f64(),
+            seconds_searching: summary.searched.as_secs_f64(),
+            runs: summary.runs,
             recorded_runs: progress.recorded,
             questions: progress.answers,
             signatures: progress.signatures,
             fixed_values: progress.fixed,
-            interrupted: told.interrupted,
+            interrupted: summary.interrupted,
         },
-        intended: told.intended,
-        notes: told.notes.clone(),
+        intended: summary.intended,
+        notes: summary.notes.clone(),
     }
 }
 
@@ -273,9 +275,9 @@ fn seen(run: &PlainRun) -> Seen {
     }
 }
 
-fn telling(telling: &Telling) -> TellingTest {
+fn distinguishing(distinguishing: &DistinguishingRun) -> DistinguishingTest {
     let seen = |side: Side| {
-        let run = telling.runs.of(side);
+        let run = distinguishing.runs.of(side);
         let bytes = std::fs::read(&run.stdout).unwrap_or_default();
         Seen {
             end: run.status.to_string(),
@@ -284,7 +286,11 @@ fn telling(telling: &Telling) -> TellingTest {
             files: BTreeMap::new(),
         }
     };
-    TellingTest { command: telling.test.command.clone(), good: seen(Side::Old), bad: seen(Side::New) }
+    DistinguishingTest {
+        command: distinguishing.test.command.clone(),
+        good: seen(Side::Old),
+        bad: seen(Side::New),
+    }
 }
 
 fn row(
@@ -327,7 +333,7 @@ pub fn command(subject: &Subject, input: &Input) -> String {
         Ok(inside) => format!("./{}", inside.display()),
         Err(_) => info.arguments.first().cloned().unwrap_or_default(),
     };
-    let set = subject.set_otherwise(input);
+    let set = subject.changed_environment(input);
     let mut words: Vec<String> =
         set.map(|(name, value)| format!("{name}={}", locate::inputs::quoted(value))).collect();
     words.push(program);

@@ -39,16 +39,16 @@ pub struct Fault {
 pub(crate) type Place = (u32, u32, u32);
 
 /// Maximum number of queries per instruction.
-const MOST_ASKED: u32 = 6;
-/// Maximum number of queries per edge towards code that could fault.
-const MOST_TURNED: u32 = 3;
+const MAX_QUERIES: u32 = 6;
+/// Maximum number of queries per edge target_changes code that could fault.
+const MAX_NEGATED: u32 = 3;
 
 /// A branch to negate.
-struct Turn {
+struct NegationTask {
     conditions: Rc<Vec<Term>>,
     position: usize,
     from: Rc<Input>,
-    way: Edge,
+    branch_edge: Edge,
 }
 
 /// See the module's documentation.
@@ -61,22 +61,23 @@ pub(crate) struct Faults {
     taken: HashSet<Edge>,
     /// Distances of edges from code that could fault.
     distances: Option<Distances>,
-    turns: VecDeque<Turn>,
+    negations: VecDeque<NegationTask>,
     turned: HashMap<Edge, u32>,
 }
 
 impl Faults {
     /// Whether no branch is left to negate.
     pub fn is_done(&self) -> bool {
-        self.turns.iter().all(|turn| self.is_spent(&turn.way))
+        self.negations.iter().all(|turn| self.is_exhausted(&turn.branch_edge))
     }
 
-    fn is_spent(&self, way: &Edge) -> bool {
-        self.taken.contains(way) || self.turned.get(way).is_some_and(|times| *times >= MOST_TURNED)
+    fn is_exhausted(&self, branch_edge: &Edge) -> bool {
+        self.taken.contains(branch_edge)
+            || self.turned.get(branch_edge).is_some_and(|times| *times >= MAX_NEGATED)
     }
 
-    /// Adds a run: where it ended, and which branches may be negated towards code that could fault.
-    pub fn met(&mut self, input: &Input, rerun: &Rerun, path: &Path, relevant: &RelevantConditions) {
+    /// Adds a run: where it ended, and which branches may be negated target_changes code that could fault.
+    pub fn add_run(&mut self, input: &Input, rerun: &Rerun, path: &Path, relevant: &RelevantConditions) {
         self.taken.extend(relevant.taken.iter().copied());
         let image = &rerun.process.image;
         if let (Some(place), Some(signal)) = (relevant.end, faulting(&rerun.ended)) {
@@ -93,29 +94,36 @@ impl Faults {
             if condition.repeated || decided.contains(&position) {
                 continue;
             }
-            for way in not_taken(rerun, condition) {
-                if self.is_spent(&way) || distances.of(way).is_none() {
+            for branch_edge in not_taken(rerun, condition) {
+                if self.is_exhausted(&branch_edge) || distances.of(branch_edge).is_none() {
                     continue;
                 }
                 let (conditions, from) = shared.get_or_insert_with(|| {
                     let terms: Vec<Term> = path.conditions.iter().map(|c| c.term).collect();
                     (Rc::new(terms), Rc::new(input.clone()))
                 });
-                let turn = Turn { conditions: conditions.clone(), position, from: from.clone(), way };
-                if self.turns.iter().filter(|t| t.way == way).count() < MOST_TURNED as usize {
-                    self.turns.push_back(turn);
+                let turn = NegationTask {
+                    conditions: conditions.clone(),
+                    position,
+                    from: from.clone(),
+                    branch_edge,
+                };
+                if self.negations.iter().filter(|t| t.branch_edge == branch_edge).count()
+                    < MAX_NEGATED as usize
+                {
+                    self.negations.push_back(turn);
                 }
             }
         }
     }
 
-    /// The next query towards code that no run reached.
+    /// The next query target_changes code that no run reached.
     pub fn next(&mut self, world: &mut TermContext) -> Option<(Vec<Term>, Input)> {
-        while let Some(turn) = self.turns.pop_front() {
-            if self.is_spent(&turn.way) {
+        while let Some(turn) = self.negations.pop_front() {
+            if self.is_exhausted(&turn.branch_edge) {
                 continue;
             }
-            *self.turned.entry(turn.way).or_default() += 1;
+            *self.turned.entry(turn.branch_edge).or_default() += 1;
             let mut terms = turn.conditions[..turn.position].to_vec();
             terms.push(world.pool.not(turn.conditions[turn.position]));
             return Some((terms, (*turn.from).clone()));
@@ -132,7 +140,7 @@ impl Faults {
                 continue;
             }
             let asked = self.asked.entry(place).or_default();
-            if *asked < MOST_ASKED {
+            if *asked < MAX_QUERIES {
                 *asked += 1;
                 list.push(number);
             }

@@ -23,7 +23,7 @@ pub struct Followed {
     pub paths: Both<Path>,
     pub traces: Both<Trace>,
     /// For each condition of each path, the branch edges that were not taken.
-    turns: Both<Vec<Vec<Edge>>>,
+    negations: Both<Vec<Vec<Edge>>>,
 }
 
 impl Followed {
@@ -45,19 +45,19 @@ impl Followed {
             let rerun = reruns.of(side);
             Trace::of(&rerun.process, rerun.stream, &lines)
         })?;
-        let turns = |side: Side| {
+        let negations = |side: Side| {
             let conditions = &paths.of(side).conditions;
             conditions.iter().map(|c| not_taken(reruns.of(side), c)).collect()
         };
-        let turns = Both { old: turns(Side::Old), new: turns(Side::New) };
-        Ok(Followed { input: input.clone(), world, paths, traces, turns })
+        let negations = Both { old: negations(Side::Old), new: negations(Side::New) };
+        Ok(Followed { input: input.clone(), world, paths, traces, negations })
     }
 
     /// The minimum distance of the edges that a condition did not take.
     #[must_use]
     pub fn distance(&self, side: Side, condition: usize, distances: &Distances) -> Option<u32> {
-        let ways = self.turns.of(side).get(condition)?;
-        ways.iter().filter_map(|way| distances.of(*way)).min()
+        let branch_edges = self.negations.of(side).get(condition)?;
+        branch_edges.iter().filter_map(|branch_edge| distances.of(*branch_edge)).min()
     }
 
     /// The input with other values of its variables.

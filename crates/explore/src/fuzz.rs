@@ -1,7 +1,7 @@
 //! Differential fuzzing of the plain builds: mutations of the pool, run by both.
 
 use crate::mutate::{Random, mutated};
-use crate::shared::{Exposure, Means, Seed, Shared};
+use crate::shared::{Exposure, FoundBy, Seed, Shared};
 use crate::subject::{Subject, changeable};
 use locate::perturb::mutations;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use std::time::Instant;
 use symbolic::Origin;
 
 /// The inputs of the fuzzing worker.
-pub struct Fuzzing<'f> {
+pub struct FuzzWorker<'f> {
     pub subjects: &'f [Subject],
     pub shared: &'f Shared,
     /// Tokens of the sources.
@@ -24,7 +24,7 @@ pub struct Fuzzing<'f> {
 /// Maximum number of small mutations per part of an input, tried before random ones.
 const SMALL: usize = 120;
 
-impl Fuzzing<'_> {
+impl FuzzWorker<'_> {
     /// Runs inputs until the search is over.
     pub fn work(&self) {
         let mut random = Random::new(self.seed);
@@ -45,7 +45,7 @@ impl Fuzzing<'_> {
             let next = if turn.is_multiple_of(2) { small.pop_front() } else { None };
             let next = next.or_else(|| self.random_mutation(&pool, &mut random));
             if let Some(seed) = next {
-                self.try_out(seed, Means::Mutation);
+                self.run_candidate(seed, FoundBy::Mutation);
             }
         }
     }
@@ -74,19 +74,19 @@ impl Fuzzing<'_> {
         Some(seed)
     }
 
-    fn try_out(&self, seed: Seed, means: Means) {
-        if let Some(true) = try_out(self.subjects, self.shared, &seed, means, self.began) {
+    fn run_candidate(&self, seed: Seed, means: FoundBy) {
+        if let Some(true) = run_candidate(self.subjects, self.shared, &seed, means, self.began) {
             self.shared.send(seed);
         }
     }
 }
 
 /// Runs an input with both plain builds. Returns whether its behaviour is new; `None` if it cannot be run.
-pub fn try_out(
+pub fn run_candidate(
     subjects: &[Subject],
     shared: &Shared,
     seed: &Seed,
-    means: Means,
+    means: FoundBy,
     began: Instant,
 ) -> Option<bool> {
     let subject = subjects.get(seed.subject)?;

@@ -31,18 +31,18 @@ impl Random {
 }
 
 /// Maximum length of an input.
-const LONGEST: usize = 1 << 14;
+const MAX_LENGTH: usize = 1 << 14;
 /// Maximum number of mutations that are combined.
-const STACKED: usize = 4;
+const MAX_STACKED: usize = 4;
 
 /// One random mutation of some bytes. `others` are inputs to take parts of.
 #[must_use]
 pub fn mutated(bytes: &[u8], others: &[Vec<u8>], words: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    for _ in 0..=random.below(STACKED) {
+    for _ in 0..=random.below(MAX_STACKED) {
         one(&mut bytes, others, words, random);
     }
-    bytes.truncate(LONGEST);
+    bytes.truncate(MAX_LENGTH);
     bytes
 }
 
@@ -77,8 +77,8 @@ fn one(bytes: &mut Vec<u8>, others: &[Vec<u8>], words: &[Vec<u8>], random: &mut 
 }
 
 fn printable(random: &mut Random) -> u8 {
-    const OFTEN: &[u8] = b"0123456789 \n-+*/()[]{}<>=!&|^%,;:.\"'\\abcxyzABCXYZ_#@$~?\t";
-    OFTEN[random.below(OFTEN.len())]
+    const PRINTABLE: &[u8] = b"0123456789 \n-+*/()[]{}<>=!&|^%,;:.\"'\\abcxyzABCXYZ_#@$~?\t";
+    PRINTABLE[random.below(PRINTABLE.len())]
 }
 
 /// Replaces a number by another one.
@@ -114,7 +114,7 @@ fn runs_of_digits(bytes: &[u8]) -> Vec<(usize, usize)> {
     list
 }
 
-/// Tokens of C sources: strings, characters and numbers, each once.
+/// Tokens of C sources: strings, characters and numbers, each deduplicated.
 #[must_use]
 pub fn words<'p>(files: impl IntoIterator<Item = &'p Path>) -> Vec<Vec<u8>> {
     const MOST: usize = 4000;

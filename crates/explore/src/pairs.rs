@@ -6,13 +6,13 @@
 //! no difference how many changes there are, and whether they work together.
 //!
 //! All pairs are looked at. Most of them need no question: one group has a condition that the other has turned, or
-//! both compute their outputs by the same expressions. Equal terms are equal handles, so both are seen at once.
+//! both compute their outputs by the same expressions. Equal terms are equal handles, so both are seen at deduplicated.
 //!
 //! That no pair has such an input does not say that the versions are equivalent, even if all groups are there: what
 //! no output depends on may fault in one version alone.
 
-use crate::fuzz::try_out;
-use crate::shared::{Means, Seed, Shared};
+use crate::fuzz::run_candidate;
+use crate::shared::{FoundBy, Seed, Shared};
 use crate::signature::{By, Group, Options, Piece, explore_in, solved};
 use crate::subject::Subject;
 use alternate::{Both, Side, Status};
@@ -158,7 +158,9 @@ impl Comparing<'_> {
                     Ok(Some(input)) => {
                         all.tried += 1;
                         let seed = Seed { subject: seed.subject, input };
-                        if try_out(self.subjects, self.shared, &seed, Means::Solver, self.began).is_some() {
+                        if run_candidate(self.subjects, self.shared, &seed, FoundBy::Solver, self.began)
+                            .is_some()
+                        {
                             self.shared.add(&seed);
                         }
                         let both = subject.run_both(&seed.input);
@@ -185,7 +187,7 @@ enum Differ {
 }
 
 /// What a group puts out, by where it goes; standard error is not compared. Then its exit status.
-fn told(group: &Group) -> impl Iterator<Item = (&Option<Origin>, &Vec<Piece>)> {
+fn summary(group: &Group) -> impl Iterator<Item = (&Option<Origin>, &Vec<Piece>)> {
     let is_error = |sink: &Option<Origin>| matches!(sink, Some(Origin::Stream(name, _)) if name == "stderr");
     group.written.iter().filter(move |(sink, _)| !is_error(sink))
 }
@@ -209,10 +211,10 @@ fn differ(pool: &mut Pool, a: &Group, b: &Group) -> Differ {
         (None, None) if a.ended.status == b.ended.status => {}
         _ => return Differ::Perhaps,
     }
-    if told(a).count() != told(b).count() {
+    if summary(a).count() != summary(b).count() {
         return Differ::Perhaps;
     }
-    for ((sink, a), (other, b)) in told(a).zip(told(b)) {
+    for ((sink, a), (other, b)) in summary(a).zip(summary(b)) {
         if sink != other || a.len() != b.len() {
             return Differ::Perhaps;
         }

@@ -27,7 +27,7 @@ pub struct Question {
 
 /// One output cell: a byte, or part of the text of a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Cell {
+enum OutputCell {
     Byte(Term),
     Fixed(u8),
     /// The first byte of a number's text, and how it was printed.
@@ -37,9 +37,9 @@ enum Cell {
 }
 
 /// Maximum number of bytes of an output that are compared.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 /// Maximum number of branches that are queried.
-const MOST_BRANCHES: usize = 40;
+const MAX_BRANCHES: usize = 40;
 
 /// The query whether the outputs can differ on the same two paths; `None` if they cannot because their terms
 /// are equal.
@@ -50,7 +50,7 @@ pub fn outputs(followed: &mut Followed) -> Option<Question> {
     let mut differ = pool.constant(1, 0);
     for (sink, old) in &cells.old {
         let Some(new) = cells.new.get(sink) else { continue };
-        for (a, b) in old.iter().zip(new).take(MOST_BYTES) {
+        for (a, b) in old.iter().zip(new).take(MAX_BYTES) {
             if let Some(term) = unequal(pool, a, b) {
                 differ = pool.or(differ, term);
             }
@@ -98,7 +98,7 @@ pub fn branches(followed: &mut Followed) -> Vec<Question> {
                 continue;
             }
             let decides = !matches!(condition.kind, Kind::Concretised | Kind::Bounds);
-            if decides && !condition.repeated && asked < MOST_BRANCHES {
+            if decides && !condition.repeated && asked < MAX_BRANCHES {
                 asked += 1;
                 pool_terms.push((number, common));
             }
@@ -119,20 +119,23 @@ fn mask(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1 << width) - 1 }
 }
 
-fn cells(outputs: &[Output]) -> BTreeMap<Option<Origin>, Vec<Cell>> {
-    let mut all: BTreeMap<Option<Origin>, Vec<Cell>> = BTreeMap::new();
+fn cells(outputs: &[Output]) -> BTreeMap<Option<Origin>, Vec<OutputCell>> {
+    let mut all: BTreeMap<Option<Origin>, Vec<OutputCell>> = BTreeMap::new();
     for output in outputs {
-        let mut own: Vec<Cell> = output.bytes.iter().map(|b| Cell::Fixed(*b)).collect();
+        let mut own: Vec<OutputCell> = output.bytes.iter().map(|b| OutputCell::Fixed(*b)).collect();
         for (at, term) in &output.terms {
             if let Some(cell) = own.get_mut(*at as usize) {
-                *cell = Cell::Byte(*term);
+                *cell = OutputCell::Byte(*term);
             }
         }
         for PrintedNumber { range, term, conversion } in &output.printed {
             for at in range.clone() {
                 if let Some(cell) = own.get_mut(at as usize) {
-                    *cell =
-                        if at == range.start { Cell::Number(*term, conversion.clone()) } else { Cell::More };
+                    *cell = if at == range.start {
+                        OutputCell::Number(*term, conversion.clone())
+                    } else {
+                        OutputCell::More
+                    };
                 }
             }
         }
@@ -141,13 +144,13 @@ fn cells(outputs: &[Output]) -> BTreeMap<Option<Origin>, Vec<Cell>> {
     all
 }
 
-fn unequal(pool: &mut Pool, a: &Cell, b: &Cell) -> Option<Term> {
+fn unequal(pool: &mut Pool, a: &OutputCell, b: &OutputCell) -> Option<Term> {
     let (x, y) = match (a, b) {
-        (Cell::Byte(x), Cell::Byte(y)) => (*x, *y),
-        (Cell::Number(x, how), Cell::Number(y, other)) if how == other => (*x, *y),
-        // Printed in two ways, all but a few numbers look otherwise: this one may be one of the few.
-        (Cell::Number(..), Cell::Number(..)) => return Some(pool.constant(1, 1)),
-        (Cell::Byte(x), Cell::Fixed(y)) | (Cell::Fixed(y), Cell::Byte(x)) => {
+        (OutputCell::Byte(x), OutputCell::Byte(y)) => (*x, *y),
+        (OutputCell::Number(x, how), OutputCell::Number(y, other)) if how == other => (*x, *y),
+        // Printed in two branch_edges, all but a few numbers look otherwise: this one may be one of the few.
+        (OutputCell::Number(..), OutputCell::Number(..)) => return Some(pool.constant(1, 1)),
+        (OutputCell::Byte(x), OutputCell::Fixed(y)) | (OutputCell::Fixed(y), OutputCell::Byte(x)) => {
             (*x, pool.constant(8, (*y).into()))
         }
         _ => return None,
@@ -160,16 +163,16 @@ fn unequal(pool: &mut Pool, a: &Cell, b: &Cell) -> Option<Term> {
 
 /// Pairs of a number's term on one side and fixed digits at the same position on the other: the value of the
 /// digits, and the term.
-fn numbers(fixed: &[Cell], with: &[Cell]) -> Vec<(i64, Term)> {
+fn numbers(fixed: &[OutputCell], with: &[OutputCell]) -> Vec<(i64, Term)> {
     let mut found = Vec::new();
-    for (at, cell) in with.iter().enumerate().take(MOST_BYTES) {
-        let Cell::Number(term, _) = cell else { continue };
-        let is_text = |c: &&Cell| matches!(c, Cell::Fixed(b) if b.is_ascii_digit() || *b == b'-');
+    for (at, cell) in with.iter().enumerate().take(MAX_BYTES) {
+        let OutputCell::Number(term, _) = cell else { continue };
+        let is_text = |c: &&OutputCell| matches!(c, OutputCell::Fixed(b) if b.is_ascii_digit() || *b == b'-');
         let text: Vec<u8> = fixed
             .iter()
             .skip(at)
             .take_while(is_text)
-            .filter_map(|c| if let Cell::Fixed(b) = c { Some(*b) } else { None })
+            .filter_map(|c| if let OutputCell::Fixed(b) = c { Some(*b) } else { None })
             .collect();
         if let Some(value) = std::str::from_utf8(&text).ok().and_then(|t| t.parse().ok()) {
             found.push((value, *term));

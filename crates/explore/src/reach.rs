@@ -1,21 +1,21 @@
-//! The solver worker: generational search towards the changes, and queries about differences.
+//! The solver worker: generational search target_changes the changes, and queries about differences.
 //!
 //! Every input is recorded with both versions and followed. Its conditions are negated one by one, first
 //! those whose other edge is closest to a change that no run has reached yet (or, after a change, closest to
 //! it). Models are run, followed and expanded in turn. Each path prefix with a negated condition is queried
-//! once. Where a query has no model because of earlier branches, it is repeated with only those that the
+//! deduplicated. Where a query has no model because of earlier branches, it is repeated with only those that the
 //! branch depends on, and then without any. These are heuristics, but the program is run with every model
 //! anyway.
 //! is run with every answer anyway.
 
-use crate::changed::{Changed, Code, Way};
+use crate::changed::{BranchEdge, Changed, Code};
 use crate::distance::Distances;
 use crate::follow::{Followed, prefixes};
-use crate::fuzz::try_out;
+use crate::fuzz::run_candidate;
 use crate::pairs::Signatures;
 use crate::propagate::{self, Question};
 use crate::relevant;
-use crate::shared::{Means, Seed, Shared};
+use crate::shared::{FoundBy, Seed, Shared};
 use crate::subject::Subject;
 use crate::versions::Versions;
 use alternate::{Both, Rerun, Side};
@@ -44,7 +44,7 @@ pub struct Progress {
     pub reached: BTreeSet<ChangeId>,
     pub infected: BTreeSet<ChangeId>,
     /// The edges that recorded runs took of branches in functions with changes.
-    pub ways: Both<BTreeSet<Way>>,
+    pub branch_edges: Both<BTreeSet<BranchEdge>>,
     /// By which exposure, counted from 0.
     pub exposed: BTreeMap<ChangeId, usize>,
     /// The changes that each examined exposure exposes.
@@ -63,7 +63,7 @@ pub struct Progress {
 }
 
 /// The inputs of the solver worker.
-pub struct Reaching<'r> {
+pub struct SolverWorker<'r> {
     pub subjects: &'r [Subject],
     pub versions: &'r Versions,
     pub changed: &'r Changed,
@@ -73,92 +73,92 @@ pub struct Reaching<'r> {
     pub until: Instant,
     pub stop: &'r AtomicBool,
     /// Continue when every change is exposed.
-    pub keeps_looking: bool,
+    pub continue_when_exposed: bool,
 }
 
 /// A condition to negate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
+struct NegationTask {
     /// A min-heap by distance, then by age.
     order: std::cmp::Reverse<(u32, u64)>,
-    /// The distance without the penalty for branches that were negated often.
+    /// The distance without the penalty for branches that were negated negation_count.
     distance: u32,
-    studied: usize,
+    followed_input: usize,
     side: usize,
     condition: usize,
 }
 
-impl Turn {
+impl NegationTask {
     fn side(&self) -> Side {
         if self.side == Side::Old as usize { Side::Old } else { Side::New }
     }
 }
 
-struct Studied {
+struct FollowedInput {
     seed: Seed,
     followed: Followed,
     turned: Both<Vec<(u64, u64)>>,
 }
 
 /// Weight of the distance: a branch that is one decision closer is negated this many times before another.
-const NEARER: u32 = 8;
+const DISTANCE_WEIGHT: u32 = 8;
 /// The distance of an edge from which no change is reachable.
 const FAR: u32 = 1000;
 /// Maximum distance of an edge after a change.
-const BEHIND: u32 = 3;
+const MAX_DISTANCE_AFTER_CHANGE: u32 = 3;
 /// Maximum number of inputs that are kept for negating conditions.
-const MOST_STUDIED: usize = 1000;
+const MAX_FOLLOWED: usize = 1000;
 /// Maximum number of conditions of one path that are negated; later ones are reached through these.
-const MOST_TURNS: usize = 5000;
+const MAX_NEGATIONS: usize = 5000;
 /// Maximum number of terms that are kept: about a GiB.
-const MOST_TERMS: usize = 10_000_000;
+const MAX_TERMS: usize = 10_000_000;
 /// How long after the deadline exposures may still be attributed to changes.
-const LATE: Duration = Duration::from_secs(5);
+const ATTRIBUTION_TIME: Duration = Duration::from_secs(5);
 /// One in this many iterations is for inputs of the mutation worker.
-const THEIRS: u64 = 4;
+const MUTATION_SHARE: u64 = 4;
 
-struct Worker<'w, 'r> {
-    with: &'w Reaching<'r>,
+struct SolverSearch<'w, 'r> {
+    with: &'w SolverWorker<'r>,
     progress: Progress,
-    studied: Vec<Studied>,
-    turns: BinaryHeap<Turn>,
+    followed_input: Vec<FollowedInput>,
+    negations: BinaryHeap<NegationTask>,
     seen: HashSet<u64>,
     tried: HashSet<Vec<(symbolic::Origin, Vec<u8>)>>,
-    /// How often each branch was negated.
-    often: HashMap<(Side, u32, u32, u32), u32>,
+    /// How negation_count each branch was negated.
+    negation_count: HashMap<(Side, u32, u32, u32), u32>,
     distances: Both<Distances>,
     /// The changes for which the distances are computed.
-    towards: BTreeSet<ChangeId>,
+    target_changes: BTreeSet<ChangeId>,
     session: Option<(usize, Session)>,
     count: u64,
     round: u64,
     /// Total number of terms of all kept inputs.
     terms: usize,
     /// Models that have not been followed yet.
-    mine: VecDeque<Seed>,
-    looked_at: usize,
+    own_models: VecDeque<Seed>,
+    attributed: usize,
 }
 
-impl Reaching<'_> {
+impl SolverWorker<'_> {
     /// Works until the search is over, or no query is left.
     #[must_use]
     pub fn work(&self) -> Progress {
-        let mut worker = Worker {
+        let mut worker = SolverSearch {
             with: self,
             progress: Progress::default(),
-            studied: Vec::new(),
-            turns: BinaryHeap::new(),
+            followed_input: Vec::new(),
+            negations: BinaryHeap::new(),
             seen: HashSet::new(),
             tried: HashSet::new(),
-            often: HashMap::new(),
+            negation_count: HashMap::new(),
             distances: Both::default(),
-            towards: BTreeSet::new(),
+            target_changes: BTreeSet::new(),
             session: None,
             count: 0,
             round: 0,
             terms: 0,
-            mine: VecDeque::new(),
-            looked_at: 0,
+            own_models: VecDeque::new(),
+            attributed: 0,
         };
         worker.run();
         worker.attribute();
@@ -167,24 +167,26 @@ impl Reaching<'_> {
     }
 }
 
-impl Worker<'_, '_> {
+impl SolverSearch<'_, '_> {
     fn run(&mut self) {
         while !self.with.shared.is_over(self.with.until, self.with.stop) {
             self.attribute();
-            if !self.with.keeps_looking && self.all_exposed() {
+            if !self.with.continue_when_exposed && self.all_exposed() {
                 self.with.shared.done.store(true, Ordering::Relaxed);
                 return;
             }
             self.round += 1;
             // Models are followed first. Inputs of the mutation worker alternate with queries, or they would
             // leave no time for them.
-            let theirs = self.turns.is_empty() || self.round.is_multiple_of(THEIRS);
-            let next =
-                self.mine.pop_front().or_else(|| theirs.then(|| self.with.shared.next_to_study()).flatten());
+            let theirs = self.negations.is_empty() || self.round.is_multiple_of(MUTATION_SHARE);
+            let next = self
+                .own_models
+                .pop_front()
+                .or_else(|| theirs.then(|| self.with.shared.next_to_follow()).flatten());
             if let Some(seed) = next {
                 self.progress.exhausted = false;
                 self.study(seed);
-            } else if let Some(turn) = self.next_turn() {
+            } else if let Some(turn) = self.next_negation() {
                 self.turn(turn);
             } else {
                 self.progress.exhausted = true;
@@ -203,14 +205,14 @@ impl Worker<'_, '_> {
 
     /// Attributes new exposures to changes.
     fn attribute(&mut self) {
-        let new = self.with.shared.exposures(self.looked_at);
+        let new = self.with.shared.exposures(self.attributed);
         for exposure in new {
             // The last ones may come late, but not without limit.
-            if self.with.stop.load(Ordering::Relaxed) || Instant::now() > self.with.until + LATE {
+            if self.with.stop.load(Ordering::Relaxed) || Instant::now() > self.with.until + ATTRIBUTION_TIME {
                 return;
             }
-            let number = self.looked_at;
-            self.looked_at += 1;
+            let number = self.attributed;
+            self.attributed += 1;
             let Some(followed) = self.followed(&exposure.seed) else { continue };
             let of = changes_of(&followed);
             for id in &of {
@@ -231,8 +233,8 @@ impl Worker<'_, '_> {
         let (old, new) = (&followed.traces.old, &followed.traces.new);
         self.progress.reached.extend(old.reached.iter().chain(&new.reached));
         self.progress.infected.extend(old.infected(new));
-        self.progress.ways.old.extend(old.ways.iter().cloned());
-        self.progress.ways.new.extend(new.ways.iter().cloned());
+        self.progress.branch_edges.old.extend(old.branch_edges.iter().cloned());
+        self.progress.branch_edges.new.extend(new.branch_edges.iter().cloned());
         Some(followed)
     }
 
@@ -241,7 +243,7 @@ impl Worker<'_, '_> {
         if !self.tried.insert(parts) {
             return;
         }
-        if self.studied.len() >= MOST_STUDIED || self.terms >= MOST_TERMS {
+        if self.followed_input.len() >= MAX_FOLLOWED || self.terms >= MAX_TERMS {
             self.progress.gaps += 1;
             return;
         }
@@ -253,11 +255,11 @@ impl Worker<'_, '_> {
             let path = followed.paths.of(side);
             let fixed = path.conditions.iter().filter(|c| c.kind == Kind::Concretised).count();
             self.progress.fixed += fixed as u64;
-            self.progress.gaps += u64::from(path.conditions.len() > MOST_TURNS);
+            self.progress.gaps += u64::from(path.conditions.len() > MAX_NEGATIONS);
             let lost = |l: &&Imprecision| l.reason != Reason::Printed;
             self.progress.gaps += path.losses.iter().filter(lost).count() as u64;
         }
-        let number = self.studied.len();
+        let number = self.followed_input.len();
         let turned = Both {
             old: prefixes(Side::Old, &followed.paths.old),
             new: prefixes(Side::New, &followed.paths.new),
@@ -271,27 +273,34 @@ impl Worker<'_, '_> {
         let theirs = followed.terms(Side::New);
         for side in [Side::New, Side::Old] {
             let first = followed.traces.of(side).first;
-            for (n, condition) in followed.paths.of(side).conditions.iter().enumerate().take(MOST_TURNS) {
+            for (n, condition) in followed.paths.of(side).conditions.iter().enumerate().take(MAX_NEGATIONS) {
                 let decides = !matches!(condition.kind, Kind::Concretised | Kind::Bounds);
                 if !decides || condition.repeated || side == Side::Old && theirs.contains(&condition.term) {
                     continue;
                 }
                 let behind = first.is_some_and(|step| condition.at.step > step);
                 let distance = followed.distance(side, n, self.distances.of(side));
-                let distance = distance.unwrap_or(FAR).min(if behind { BEHIND } else { FAR });
+                let distance =
+                    distance.unwrap_or(FAR).min(if behind { MAX_DISTANCE_AFTER_CHANGE } else { FAR });
                 self.count += 1;
-                let order = std::cmp::Reverse((distance * NEARER, self.count));
-                self.turns.push(Turn { order, distance, studied: number, side: side as usize, condition: n });
+                let order = std::cmp::Reverse((distance * DISTANCE_WEIGHT, self.count));
+                self.negations.push(NegationTask {
+                    order,
+                    distance,
+                    followed_input: number,
+                    side: side as usize,
+                    condition: n,
+                });
             }
         }
         self.terms += followed.world.pool.len();
-        self.studied.push(Studied { seed, followed, turned });
+        self.followed_input.push(FollowedInput { seed, followed, turned });
         let (mut of_outputs, questions) = (outputs.is_some(), outputs.into_iter().chain(branches));
         for question in questions {
             if self.with.shared.is_over(self.with.until, self.with.stop) {
                 return;
             }
-            // If the outputs can differ on these ways, and do not on the input that says so, that is no proof.
+            // If the outputs can differ on these branch_edges, and do not on the input that says so, that is no proof.
             let found = self.answer(number, &question);
             self.progress.gaps += u64::from(found && std::mem::take(&mut of_outputs));
             of_outputs = false;
@@ -299,18 +308,18 @@ impl Worker<'_, '_> {
     }
 
     fn distances_needed(&self) -> bool {
-        self.towards.is_empty() || !self.towards.is_disjoint(&self.progress.reached)
+        self.target_changes.is_empty() || !self.target_changes.is_disjoint(&self.progress.reached)
     }
 
     /// Computes the distances to the changes that no run has reached yet.
     fn measure(&mut self, seed: &Seed) {
         let all: BTreeSet<ChangeId> = self.with.changed.list.iter().copied().collect();
         let missing: BTreeSet<ChangeId> = all.difference(&self.progress.reached).copied().collect();
-        let towards = if missing.is_empty() { all } else { missing };
-        if towards == self.towards {
+        let target_changes = if missing.is_empty() { all } else { missing };
+        if target_changes == self.target_changes {
             return;
         }
-        self.towards = towards;
+        self.target_changes = target_changes;
         let Some(subject) = self.with.subjects.get(seed.subject) else { return };
         for side in [Side::Old, Side::New] {
             let Ok(Rerun { process, .. }) = subject.record(side, &seed.input) else { continue };
@@ -321,7 +330,7 @@ impl Worker<'_, '_> {
                     let place = function.place(n);
                     let line = code.line(module, place.file, place.line);
                     let at = line.map(|line| self.with.changed.at(side, &line)).unwrap_or_default();
-                    at.iter().any(|id| self.towards.contains(id))
+                    at.iter().any(|id| self.target_changes.contains(id))
                 };
             let distances = Distances::new(&process.image, &is_target);
             match side {
@@ -332,63 +341,64 @@ impl Worker<'_, '_> {
     }
 
     /// The next condition to negate whose other edge no run has taken and no query has covered.
-    fn next_turn(&mut self) -> Option<Turn> {
-        while let Some(turn) = self.turns.pop() {
-            let studied = self.studied.get(turn.studied)?;
+    fn next_negation(&mut self) -> Option<NegationTask> {
+        while let Some(turn) = self.negations.pop() {
+            let followed_input = self.followed_input.get(turn.followed_input)?;
             let side = turn.side();
-            let condition = studied.followed.paths.of(side).conditions[turn.condition];
-            if self.seen.contains(&studied.turned.of(side)[turn.condition].1) {
+            let condition = followed_input.followed.paths.of(side).conditions[turn.condition];
+            if self.seen.contains(&followed_input.turned.of(side)[turn.condition].1) {
                 continue;
             }
             let place = (side, condition.at.module, condition.at.function, condition.at.index);
-            let often = self.often.entry(place).or_default();
+            let negation_count = self.negation_count.entry(place).or_default();
             let std::cmp::Reverse((due, count)) = turn.order;
-            let now_due = turn.distance * NEARER + *often;
+            let now_due = turn.distance * DISTANCE_WEIGHT + *negation_count;
             if now_due > due {
                 let order = std::cmp::Reverse((now_due, count));
-                self.turns.push(Turn { order, ..turn });
+                self.negations.push(NegationTask { order, ..turn });
                 continue;
             }
-            *often += 1;
+            *negation_count += 1;
             return Some(turn);
         }
         None
     }
 
-    fn turn(&mut self, turn: Turn) {
+    fn turn(&mut self, turn: NegationTask) {
         let side = turn.side();
-        let Some(studied) = self.studied.get(turn.studied) else { return };
-        let path = studied.followed.paths.of(side);
+        let Some(followed_input) = self.followed_input.get(turn.followed_input) else { return };
+        let path = followed_input.followed.paths.of(side);
         let condition = path.conditions[turn.condition];
-        let (_, name) = studied.turned.of(side)[turn.condition];
+        let (_, name) = followed_input.turned.of(side)[turn.condition];
         self.seen.insert(name);
         let mut terms: Vec<Term> = path.conditions[..turn.condition].iter().map(|c| c.term).collect();
         let free = path.conditions[..turn.condition].iter().filter(|c| c.kind != Kind::Concretised);
         let mut free: Vec<Term> = free.map(|c| c.term).collect();
-        let studied = &mut self.studied[turn.studied];
-        let goal = studied.followed.world.pool.not(condition.term);
+        let followed_input = &mut self.followed_input[turn.followed_input];
+        let goal = followed_input.followed.world.pool.not(condition.term);
         terms.push(goal);
         free.push(goal);
         let relaxed = (free.len() < terms.len()).then_some(free);
         let near = turn.distance < FAR;
-        let found = self.answer(turn.studied, &Question { terms, relaxed });
+        let found = self.answer(turn.followed_input, &Question { terms, relaxed });
         if found || !near {
             return;
         }
         // Earlier branches that this one does not depend on may contradict its negation.
-        let correlated = self.correlated(&turn, goal).is_some_and(|terms| self.ask(turn.studied, &terms));
+        let correlated =
+            self.correlated(&turn, goal).is_some_and(|terms| self.ask(turn.followed_input, &terms));
         if !correlated {
-            self.ask(turn.studied, &[goal]);
+            self.ask(turn.followed_input, &[goal]);
         }
     }
 
     /// The query for a branch with only those earlier conditions that are in its relevant slice: they
     /// determine that it is executed, and its operands. `None` if these are all or none of them.
-    fn correlated(&self, turn: &Turn, goal: Term) -> Option<Vec<Term>> {
-        let studied = self.studied.get(turn.studied)?;
-        let subject = self.with.subjects.get(studied.seed.subject)?;
-        let path = studied.followed.paths.of(turn.side());
-        let rerun = subject.record(turn.side(), &studied.seed.input).ok()?;
+    fn correlated(&self, turn: &NegationTask, goal: Term) -> Option<Vec<Term>> {
+        let followed_input = self.followed_input.get(turn.followed_input)?;
+        let subject = self.with.subjects.get(followed_input.seed.subject)?;
+        let path = followed_input.followed.paths.of(turn.side());
+        let rerun = subject.record(turn.side(), &followed_input.seed.input).ok()?;
         let needed = relevant::needed_by(&rerun.process, rerun.stream, path, turn.condition).ok()?;
         if needed.is_empty() || needed.len() == turn.condition {
             return None;
@@ -408,8 +418,8 @@ impl Worker<'_, '_> {
             self.session = Some((number, Session::new(self.with.settings.clone())));
         }
         let Some((_, session)) = &mut self.session else { return false };
-        let Some(studied) = self.studied.get_mut(number) else { return false };
-        let world = &mut studied.followed.world;
+        let Some(followed_input) = self.followed_input.get_mut(number) else { return false };
+        let world = &mut followed_input.followed.world;
         let variables = &world.variables;
         let answers = &mut self.progress.answers;
         answers.asked += 1;
@@ -426,15 +436,15 @@ impl Worker<'_, '_> {
             }
         };
         answers.found += 1;
-        let followed = &studied.followed;
+        let followed = &followed_input.followed;
         let value = |v: u32| model.value(v, followed.world.variables.value(v));
         let mut input = followed.with(&value);
         end_at_zero(&mut input);
-        let seed = Seed { subject: studied.seed.subject, input };
+        let seed = Seed { subject: followed_input.seed.subject, input };
         let with = self.with;
-        if try_out(with.subjects, with.shared, &seed, Means::Solver, with.began).is_some() {
+        if run_candidate(with.subjects, with.shared, &seed, FoundBy::Solver, with.began).is_some() {
             with.shared.add(&seed);
-            self.mine.push_back(seed);
+            self.own_models.push_back(seed);
         }
         true
     }

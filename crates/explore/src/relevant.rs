@@ -7,7 +7,7 @@
 //!
 //! Conditions are reordered as Algorithm 6.1 of Qi's thesis demands (*Path exploration based on symbolic
 //! output*, FSE 2011): each after those in its own relevant slice. Then a prefix with its last condition
-//! negated is a prefix of the next run's reordered conditions, so every group is explored exactly once. The
+//! negated is a prefix of the next run's reordered conditions, so every group is explored exactly deduplicated. The
 //! slice is the plain closure of data, control and potential dependence. The classical relevant slice does
 //! not follow why a potentially relevant branch was executed, and misses groups.
 
@@ -46,7 +46,7 @@ pub fn conditions(
 ) -> Result<RelevantConditions> {
     let index = process.streams.iter().position(|s| s.number == stream).unwrap_or(0) as u32;
     let slicer = Slicer::new(process, SlicerOptions::default());
-    // The instructions of the conditions, each once, and which of them each condition is of.
+    // The instructions of the conditions, each deduplicated, and which of them each condition is of.
     let steps: Vec<u64> = path.conditions.iter().map(|c| executed(process, &c.at, c.kind)).collect();
     let mut instructions = steps.clone();
     instructions.sort_unstable();
@@ -82,17 +82,17 @@ pub fn reorder(list: Vec<usize>, depends: &dyn Fn(usize, usize) -> bool) -> Vec<
         One(usize),
     }
     let mut order = Vec::with_capacity(list.len());
-    let mut todo = vec![Todo::Part(list)];
-    while let Some(next) = todo.pop() {
+    let mut worklist = vec![Todo::Part(list)];
+    while let Some(next) = worklist.pop() {
         match next {
             Todo::One(number) => order.push(number),
             Todo::Part(mut part) => {
                 let Some(pivot) = part.pop() else { continue };
                 let (before, rest): (Vec<usize>, Vec<usize>) =
                     part.into_iter().partition(|n| depends(pivot, *n));
-                todo.push(Todo::Part(rest));
-                todo.push(Todo::One(pivot));
-                todo.push(Todo::Part(before));
+                worklist.push(Todo::Part(rest));
+                worklist.push(Todo::One(pivot));
+                worklist.push(Todo::Part(before));
             }
         }
     }

@@ -19,7 +19,7 @@ pub struct Seed {
 /// How an input was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Means {
+pub enum FoundBy {
     /// The input of an existing test.
     Test,
     /// A mutation.
@@ -32,7 +32,7 @@ pub enum Means {
 #[derive(Clone, Debug)]
 pub struct Exposure {
     pub seed: Seed,
-    pub means: Means,
+    pub means: FoundBy,
     pub outcomes: Outcomes,
     /// Seconds since the start of the search.
     pub after: f64,
@@ -47,21 +47,21 @@ pub struct Shared {
     exposures: Mutex<Vec<Exposure>>,
     shapes: Mutex<HashSet<u64>>,
     /// Queue of inputs for a further consumer, if there is one, those with new behaviour first.
-    offered: Mutex<Option<VecDeque<(Seed, Means)>>>,
+    offered: Mutex<Option<VecDeque<(Seed, FoundBy)>>>,
     pub runs: AtomicU64,
     /// Whether the workers should end.
     pub done: AtomicBool,
 }
 
 /// Maximum size of the pool.
-const MOST_SEEDS: usize = 600;
+const MAX_SEEDS: usize = 600;
 /// Maximum number of inputs that wait to be followed.
-const MOST_WAITING: usize = 60;
+const MAX_WAITING: usize = 60;
 /// Maximum number of exposures with the same shapes of outputs, and in all.
-const MOST_ALIKE: usize = 3;
-const MOST_EXPOSURES: usize = 60;
+const MAX_ALIKE: usize = 3;
+const MAX_EXPOSURES: usize = 60;
 /// Maximum number of offered inputs.
-const MOST_OFFERED: usize = 100;
+const MAX_OFFERED: usize = 100;
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -86,7 +86,7 @@ impl Shared {
     /// Adds an input to the pool.
     pub fn add(&self, seed: &Seed) {
         let mut pool = locked(&self.pool);
-        if pool.len() < MOST_SEEDS {
+        if pool.len() < MAX_SEEDS {
             pool.push(seed.clone());
         }
     }
@@ -94,12 +94,12 @@ impl Shared {
     /// Enqueues an input for the solver worker.
     pub fn send(&self, seed: Seed) {
         let mut study = locked(&self.study);
-        if study.len() < MOST_WAITING {
+        if study.len() < MAX_WAITING {
             study.push_back(seed);
         }
     }
 
-    pub fn next_to_study(&self) -> Option<Seed> {
+    pub fn next_to_follow(&self) -> Option<Seed> {
         locked(&self.study).pop_front()
     }
 
@@ -112,7 +112,7 @@ impl Shared {
         let looks = |e: &Exposure| (shape(&e.outcomes.old), shape(&e.outcomes.new));
         // Many exposures of the same shape add little information.
         let alike = all.iter().filter(|e| looks(e) == looks(&exposure)).count();
-        if alike < MOST_ALIKE && all.len() < MOST_EXPOSURES {
+        if alike < MAX_ALIKE && all.len() < MAX_EXPOSURES {
             all.push(exposure);
         }
     }
@@ -123,18 +123,18 @@ impl Shared {
     }
 
     /// Offers an input; one with new behaviour goes to the front.
-    pub fn offer(&self, seed: &Seed, means: Means, is_new: bool) {
+    pub fn offer(&self, seed: &Seed, means: FoundBy, is_new: bool) {
         if let Some(offered) = locked(&self.offered).as_mut() {
             if is_new {
                 offered.push_front((seed.clone(), means));
-                offered.truncate(MOST_OFFERED);
-            } else if offered.len() < MOST_OFFERED {
+                offered.truncate(MAX_OFFERED);
+            } else if offered.len() < MAX_OFFERED {
                 offered.push_back((seed.clone(), means));
             }
         }
     }
 
-    pub fn next_offered(&self) -> Option<(Seed, Means)> {
+    pub fn next_offered(&self) -> Option<(Seed, FoundBy)> {
         locked(&self.offered).as_mut()?.pop_front()
     }
 

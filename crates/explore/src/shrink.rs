@@ -7,7 +7,7 @@ use crate::subject::changeable;
 use symbolic::{Input, Origin};
 
 /// Removes parts of an input while `holds` is true, with at most `most` calls of it.
-pub fn shrunk(input: &Input, most: usize, holds: &mut dyn FnMut(&Input) -> bool) -> Input {
+pub fn minimised(input: &Input, most: usize, holds: &mut dyn FnMut(&Input) -> bool) -> Input {
     let mut best = input.clone();
     let mut asked = 0;
     for origin in changeable(input) {
@@ -58,9 +58,9 @@ mod tests {
         let mut input = Input::default();
         input.parts.insert(Origin::Stdin, b"12 many words that do nothing 34".to_vec());
         let needs = |i: &Input| i.stdin().contains(&b'2') && i.stdin().contains(&b'4');
-        let small = shrunk(&input, 500, &mut |i| needs(i));
+        let small = minimised(&input, 500, &mut |i| needs(i));
         assert_eq!(small.stdin(), b"24");
-        let hardly = shrunk(&input, 3, &mut |i| needs(i));
+        let hardly = minimised(&input, 3, &mut |i| needs(i));
         assert!(hardly.stdin().len() > 2 && needs(&hardly));
     }
 }

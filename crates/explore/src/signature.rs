@@ -115,7 +115,7 @@ pub struct Options<'o> {
     pub stop: &'o dyn Fn() -> bool,
     /// Set from outside when the slice of a run is to be given up as well.
     pub halt: Option<&'o AtomicBool>,
-    /// Told the number of groups so far.
+    /// SearchSummary the number of groups so far.
     pub progress: &'o dyn Fn(usize),
     /// Number of parallel runs.
     pub jobs: usize,
@@ -135,26 +135,26 @@ impl Options<'_> {
 pub type Run<'r> = &'r (dyn Fn(&Input) -> Result<Rerun> + Sync);
 
 /// Number of prefixes in a batch.
-const WAVE: usize = 8;
+const BATCH: usize = 8;
 /// Interval of writing the store.
-const KEPT_EVERY: Duration = Duration::from_secs(10);
+const STORE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A run and its conditions, each of which may be negated.
-struct Known {
+struct ExploredRun {
     input: Input,
     /// The conditions of the query that it answers, then its others.
     held: Vec<Term>,
 }
 
 /// A run to make.
-struct Next {
+struct PlannedRun {
     input: Input,
     answers: Option<Asked>,
 }
 
 /// A run that was made and followed.
 struct Followed {
-    next: Next,
+    next: PlannedRun,
     rerun: Rerun,
     path: Path,
 }
@@ -164,8 +164,8 @@ struct Explorer<'e> {
     session: Session,
     options: &'e Options<'e>,
     run: Run<'e>,
-    runs: Vec<Known>,
-    todo: Vec<Asked>,
+    runs: Vec<ExploredRun>,
+    worklist: Vec<Asked>,
     /// Prefixes that were queried or are on the worklist.
     seen: HashSet<(u64, u64)>,
     known: HashSet<BTreeSet<Term>>,
@@ -199,7 +199,7 @@ pub fn explore_in(
         options,
         run,
         runs: Vec::new(),
-        todo: Vec::new(),
+        worklist: Vec::new(),
         seen: HashSet::new(),
         known: HashSet::new(),
         faults: Faults::default(),
@@ -214,7 +214,7 @@ pub fn explore_in(
     explorer.work();
     explorer.keep()?;
     let mut found = explorer.found;
-    found.finished = explorer.todo.is_empty() && explorer.faults.is_done();
+    found.finished = explorer.worklist.is_empty() && explorer.faults.is_done();
     found.faults = explorer.faults.found;
     found.statistics = explorer.session.statistics();
     Ok((found, explorer.world))
@@ -223,16 +223,16 @@ pub fn explore_in(
 impl Explorer<'_> {
     /// Makes the first run, and those of an earlier session.
     fn begin(&mut self, first: &Input) -> Result<()> {
-        let next = Next { input: first.clone(), answers: None };
+        let next = PlannedRun { input: first.clone(), answers: None };
         let followed = self.followed(vec![next]).pop().ok_or(Error::TooLong)??;
-        self.take_in(vec![followed])?;
+        self.add_runs(vec![followed])?;
         let Some((path, program)) = &self.options.store else { return Ok(()) };
         let kept = Store::open(path, program);
-        let is_same = |runs: &[Known]| {
+        let is_same = |runs: &[ExploredRun]| {
             let mut pairs = runs.iter().zip(&kept.runs);
             pairs.all(|(known, stored)| known.held.len() == stored.conditions)
         };
-        for stored in kept.runs.get(1..).unwrap_or_default().chunks(WAVE) {
+        for stored in kept.runs.get(1..).unwrap_or_default().chunks(BATCH) {
             if self.options.is_over() {
                 // The stored exploration has more runs than were repeated.
                 self.store = kept;
@@ -241,19 +241,19 @@ impl Explorer<'_> {
             if !is_same(&self.runs) {
                 return Ok(());
             }
-            let next = |run: &StoredRun| Some(Next { input: run.input(first)?, answers: run.answers });
-            let wave: Vec<Next> = stored.iter().map_while(next).collect();
-            let followed: Vec<Followed> = self.followed(wave).into_iter().map_while(Result::ok).collect();
+            let next = |run: &StoredRun| Some(PlannedRun { input: run.input(first)?, answers: run.answers });
+            let batch: Vec<PlannedRun> = stored.iter().map_while(next).collect();
+            let followed: Vec<Followed> = self.followed(batch).into_iter().map_while(Result::ok).collect();
             let all = followed.len() == stored.len();
             self.found.resumed += followed.len() as u64;
-            self.take_in(followed)?;
+            self.add_runs(followed)?;
             if !all {
                 return Ok(());
             }
         }
         if is_same(&self.runs) {
             let answered: HashSet<Asked> = kept.answered.iter().copied().collect();
-            self.todo.retain(|asked| !answered.contains(asked));
+            self.worklist.retain(|asked| !answered.contains(asked));
             self.store.answered = kept.answered;
         }
         Ok(())
@@ -261,27 +261,27 @@ impl Explorer<'_> {
 
     fn work(&mut self) {
         loop {
-            let mut wave = Vec::new();
-            while wave.len() < WAVE && !self.options.is_over() {
-                let Some(asked) = self.todo.pop() else { break };
-                wave.extend(self.ask(asked));
+            let mut batch = Vec::new();
+            while batch.len() < BATCH && !self.options.is_over() {
+                let Some(asked) = self.worklist.pop() else { break };
+                batch.extend(self.ask(asked));
             }
-            if wave.is_empty() && !self.options.is_over() {
+            if batch.is_empty() && !self.options.is_over() {
                 // The worklist is empty: search for faults in code that no run reached.
-                wave.extend(self.seek_faults());
+                batch.extend(self.fault_inputs());
             }
-            if wave.is_empty() {
+            if batch.is_empty() {
                 return;
             }
             let mut followed = Vec::new();
-            for one in self.followed(wave) {
+            for one in self.followed(batch) {
                 match one {
                     Ok(one) => followed.push(one),
                     Err(_) => self.found.lost += 1,
                 }
             }
-            self.found.lost += self.take_in(followed).is_err() as u64;
-            if self.kept.elapsed() > KEPT_EVERY {
+            self.found.lost += self.add_runs(followed).is_err() as u64;
+            if self.kept.elapsed() > STORE_INTERVAL {
                 let _ = self.keep();
             }
         }
@@ -308,7 +308,7 @@ impl Explorer<'_> {
         answer.ok().flatten()
     }
 
-    fn ask(&mut self, asked: Asked) -> Option<Next> {
+    fn ask(&mut self, asked: Asked) -> Option<PlannedRun> {
         let terms = self.terms(asked)?;
         let from = self.runs.get(asked.run)?.input.clone();
         let unknown = self.found.unknown;
@@ -316,7 +316,7 @@ impl Explorer<'_> {
         if input.is_none() && self.found.unknown == unknown {
             self.store.answered.push(asked);
         }
-        Some(Next { input: input?, answers: Some(asked) })
+        Some(PlannedRun { input: input?, answers: Some(asked) })
     }
 
     /// The conditions of a query.
@@ -328,29 +328,29 @@ impl Explorer<'_> {
         Some(terms)
     }
 
-    /// Inputs towards code that can fault and that no run reached.
-    fn seek_faults(&mut self) -> Vec<Next> {
+    /// Inputs target_changes code that can fault and that no run reached.
+    fn fault_inputs(&mut self) -> Vec<PlannedRun> {
         let mut list = Vec::new();
-        while list.len() < WAVE && !self.options.is_over() {
+        while list.len() < BATCH && !self.options.is_over() {
             let Some((terms, from)) = self.faults.next(&mut self.world) else { break };
             if let Some(input) = self.solve(&terms, &from) {
-                list.push(Next { input, answers: None });
+                list.push(PlannedRun { input, answers: None });
             }
         }
         list
     }
 
     /// Makes runs in parallel, and follows their inputs.
-    fn followed(&mut self, wave: Vec<Next>) -> Vec<Result<Followed>> {
+    fn followed(&mut self, batch: Vec<PlannedRun>) -> Vec<Result<Followed>> {
         let run = self.run;
-        let made = side_by_side(wave, self.options.jobs, &|next: Next| {
+        let made = parallel_map(batch, self.options.jobs, &|next: PlannedRun| {
             let rerun = run(&next.input);
             (next, rerun)
         });
         let mut list = Vec::new();
         for (next, rerun) in made {
             list.push(rerun.and_then(|rerun| {
-                give(&mut self.world, &next.input);
+                set_values(&mut self.world, &next.input);
                 let Rerun { process, recorded, stream, .. } = &rerun;
                 let path =
                     symbolic::replay(process, recorded, *stream, &mut self.world, &self.options.follow)?;
@@ -361,9 +361,9 @@ impl Explorer<'_> {
     }
 
     /// Slices runs in parallel, and adds their conditions one by one.
-    fn take_in(&mut self, wave: Vec<Followed>) -> Result<()> {
+    fn add_runs(&mut self, batch: Vec<Followed>) -> Result<()> {
         let (by, halt) = (self.options.by, self.options.halt);
-        let sliced = side_by_side(wave, self.options.jobs, &|followed: Followed| {
+        let sliced = parallel_map(batch, self.options.jobs, &|followed: Followed| {
             let relevant = match by {
                 By::Output => {
                     relevant::conditions(&followed.rerun.process, followed.rerun.stream, &followed.path, halt)
@@ -389,19 +389,19 @@ impl Explorer<'_> {
         let Followed { next, rerun, path } = followed;
         self.found.runs += 1;
         self.found.lost += u64::from(relevant.cut);
-        let ordered: Vec<Condition> = once(relevant.order.iter().map(|n| path.conditions[*n]));
+        let ordered: Vec<Condition> = deduplicated(relevant.order.iter().map(|n| path.conditions[*n]));
         let terms: Vec<Term> = ordered.iter().map(|c| c.term).collect();
         let prefix = next.answers.and_then(|asked| self.terms(asked)).unwrap_or_default();
         self.found.astray += u64::from(!terms.starts_with(&prefix));
         let number = self.runs.len();
-        let held = self.hold(prefix, &ordered, number);
+        let held = self.add_to_worklist(prefix, &ordered, number);
         self.store.runs.push(StoredRun {
             answers: next.answers,
             parts: next.input.parts.values().cloned().collect(),
             conditions: held.len(),
         });
         self.store.answered.extend(next.answers);
-        self.runs.push(Known { input: next.input.clone(), held });
+        self.runs.push(ExploredRun { input: next.input.clone(), held });
         if self.options.by == By::Output && self.options.faults {
             self.look_for_faults(followed, relevant);
         }
@@ -417,8 +417,8 @@ impl Explorer<'_> {
 
     /// Adds the negations of the conditions that are not in the prefix to the worklist: they partition the
     /// inputs that satisfy the prefix. If the conditions begin with the prefix, no input is reached twice.
-    fn hold(&mut self, prefix: Vec<Term>, ordered: &[Condition], run: usize) -> Vec<Term> {
-        let mut name = Name::default();
+    fn add_to_worklist(&mut self, prefix: Vec<Term>, ordered: &[Condition], run: usize) -> Vec<Term> {
+        let mut name = PrefixHash::default();
         for term in &prefix {
             name.push(*term);
         }
@@ -429,7 +429,7 @@ impl Explorer<'_> {
                 let mut turned = name.clone();
                 turned.push(self.world.pool.not(condition.term));
                 if self.seen.insert(turned.number()) {
-                    self.todo.push(Asked { run, position: held.len() });
+                    self.worklist.push(Asked { run, position: held.len() });
                 }
             }
             name.push(condition.term);
@@ -441,7 +441,7 @@ impl Explorer<'_> {
     /// Queries accesses that could leave their object, and divisions that could trap, on the path of a run.
     fn look_for_faults(&mut self, followed: &Followed, relevant: &RelevantConditions) {
         let Followed { next, rerun, path } = followed;
-        self.faults.met(&next.input, rerun, path, relevant);
+        self.faults.add_run(&next.input, rerun, path, relevant);
         for number in self.faults.questions(path) {
             if self.options.is_over() {
                 return;
@@ -452,7 +452,7 @@ impl Explorer<'_> {
             let Some(other) = self.solve(&terms, &next.input) else { continue };
             let Ok(run) = (self.run)(&other) else { continue };
             self.found.runs += 1;
-            give(&mut self.world, &other);
+            set_values(&mut self.world, &other);
             self.faults.judge(&mut self.world, &self.options.follow, path, number, &other, run);
         }
     }
@@ -516,7 +516,7 @@ pub(crate) fn solved(
     terms: &[Term],
     from: &Input,
 ) -> std::result::Result<Option<Input>, ()> {
-    give(world, from);
+    set_values(world, from);
     let terms = with_lengths(world, terms);
     let TermContext { pool, variables } = world;
     match session.solve(pool, &terms, &|v| variables.value(v)) {
@@ -547,8 +547,8 @@ fn with_lengths(world: &mut TermContext, terms: &[Term]) -> Vec<Term> {
     all
 }
 
-/// Each term once, at its first position.
-fn once(conditions: impl Iterator<Item = Condition>) -> Vec<Condition> {
+/// Each term deduplicated, at its first position.
+fn deduplicated(conditions: impl Iterator<Item = Condition>) -> Vec<Condition> {
     let mut seen = HashSet::new();
     conditions.filter(|c| seen.insert(c.term)).collect()
 }
@@ -595,7 +595,7 @@ fn of_output(output: &Output, pieces: &mut Vec<Piece>) {
 }
 
 /// Sets the variables to the values of an input.
-fn give(world: &mut TermContext, input: &Input) {
+fn set_values(world: &mut TermContext, input: &Input) {
     let variables = &mut world.variables;
     for variable in &mut variables.list {
         let origin = variables.origins.get(variable.origin as usize);
@@ -608,17 +608,17 @@ fn give(world: &mut TermContext, input: &Input) {
 
 /// A hash of a list of terms: 128 bits, so that collisions are improbable.
 #[derive(Clone)]
-struct Name(DefaultHasher, DefaultHasher);
+struct PrefixHash(DefaultHasher, DefaultHasher);
 
-impl Default for Name {
-    fn default() -> Name {
+impl Default for PrefixHash {
+    fn default() -> PrefixHash {
         let mut other = DefaultHasher::new();
         1_u8.hash(&mut other);
-        Name(DefaultHasher::new(), other)
+        PrefixHash(DefaultHasher::new(), other)
     }
 }
 
-impl Name {
+impl PrefixHash {
     fn push(&mut self, term: Term) {
         term.hash(&mut self.0);
         term.hash(&mut self.1);
@@ -630,7 +630,7 @@ impl Name {
 }
 
 /// Maps a function over a list with several threads, preserving the order.
-fn side_by_side<T: Send, R: Send>(list: Vec<T>, jobs: usize, make: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
+fn parallel_map<T: Send, R: Send>(list: Vec<T>, jobs: usize, make: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
     if jobs <= 1 || list.len() <= 1 {
         return list.into_iter().map(make).collect();
     }

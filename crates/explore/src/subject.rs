@@ -32,7 +32,7 @@ pub struct Subject {
     set: BTreeMap<String, Vec<u8>>,
     runner: Recorder,
     /// With a longer timeout, for runs that timed out before.
-    patient: Recorder,
+    confirming_runner: Recorder,
     recorder: Recorder,
 }
 
@@ -40,13 +40,13 @@ pub struct Subject {
 pub type Outcomes = Both<PlainRun>;
 
 /// Minimum timeout of a run.
-const LEAST: Duration = Duration::from_secs(1);
+const MIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Factor of the timeout before a run counts as non-terminating.
-const PATIENT: u32 = 5;
+const CONFIRMATION_FACTOR: u32 = 5;
 /// Factor of the timeout of a recorded run.
-const SLOWER: u32 = 2;
+const RECORDING_FACTOR: u32 = 2;
 /// Runs with more calls and loop iterations than this are not followed: they would take the whole budget.
-const MOST_TIME: u64 = 300_000;
+const MAX_TICKS: u64 = 300_000;
 
 /// Maps a recorded process of one version to a build in another directory.
 struct Moved<'m> {
@@ -136,9 +136,9 @@ impl Subject {
             written,
             asked,
             set,
-            runner: Recorder::new(scratch.to_owned(), LEAST),
-            patient: Recorder::new(scratch.to_owned(), LEAST * PATIENT),
-            recorder: Recorder::new(scratch.to_owned(), LEAST * SLOWER),
+            runner: Recorder::new(scratch.to_owned(), MIN_TIMEOUT),
+            confirming_runner: Recorder::new(scratch.to_owned(), MIN_TIMEOUT * CONFIRMATION_FACTOR),
+            recorder: Recorder::new(scratch.to_owned(), MIN_TIMEOUT * RECORDING_FACTOR),
         };
         Ok((subject, input))
     }
@@ -146,16 +146,16 @@ impl Subject {
     /// Sets the timeouts from the `seconds` of a usual run.
     #[must_use]
     pub fn with_time(mut self, seconds: f64, scratch: &Path) -> Subject {
-        let time = Duration::from_secs_f64(seconds * 10.0).max(LEAST);
+        let time = Duration::from_secs_f64(seconds * 10.0).max(MIN_TIMEOUT);
         self.runner = Recorder::new(scratch.to_owned(), time);
-        self.patient = Recorder::new(scratch.to_owned(), time * PATIENT);
-        self.recorder = Recorder::new(scratch.to_owned(), time * SLOWER);
+        self.confirming_runner = Recorder::new(scratch.to_owned(), time * CONFIRMATION_FACTOR);
+        self.recorder = Recorder::new(scratch.to_owned(), time * RECORDING_FACTOR);
         self
     }
 
     /// Whether another test runs the same program in the same directory, with as many arguments.
     #[must_use]
-    pub fn is_like(&self, other: &Subject) -> bool {
+    pub fn is_same_invocation(&self, other: &Subject) -> bool {
         let key = |s: &Subject| {
             let info = &s.plain.new;
             (info.executable.clone(), info.directory.clone(), info.arguments.len())
@@ -203,7 +203,10 @@ impl Subject {
     }
 
     /// Environment variables of an input whose values differ from those that the test sets.
-    pub fn set_otherwise<'i>(&'i self, input: &'i Input) -> impl Iterator<Item = (&'i str, &'i [u8])> + 'i {
+    pub fn changed_environment<'i>(
+        &'i self,
+        input: &'i Input,
+    ) -> impl Iterator<Item = (&'i str, &'i [u8])> + 'i {
         input.environment().filter(|(name, value)| self.set.get(*name).is_none_or(|v| v != value))
     }
 
@@ -241,7 +244,7 @@ impl Subject {
     /// As [`Subject::run`].
     pub fn confirmed(&self, input: &Input, first: &Outcomes) -> Result<bool> {
         let again = Both::try_from(|side| {
-            Ok::<_, Error>(self.patient.plain(self.plain.of(side), input, &self.written)?)
+            Ok::<_, Error>(self.confirming_runner.plain(self.plain.of(side), input, &self.written)?)
         })?;
         Ok(again == *first && again.old != again.new)
     }
@@ -254,7 +257,7 @@ impl Subject {
         // A recorded program is slower than a plain one.
         let rerun = self.recorder.record(self.recorded.of(side), input, &self.written)?;
         let stream = rerun.process.stream(rerun.stream).map(|s| &s.stream);
-        let long = stream.is_some_and(|s| s.time.max(s.ticked) > MOST_TIME);
+        let long = stream.is_some_and(|s| s.time.max(s.ticked) > MAX_TICKS);
         if long || rerun.ended.status == Status::TimedOut {
             return Err(Error::TooLong);
         }

@@ -4,7 +4,7 @@
 //! both versions have. The first difference is attributed to the change that ran last before it. Addresses
 //! are never compared.
 
-use crate::changed::{Changed, Code, Line, Way, same_line};
+use crate::changed::{BranchEdge, Changed, Code, Line, same_line};
 use alternate::Side;
 use changes::{ChangeId, Difference};
 use program::inst::{BlockId, Inst, Operand, Reg, Ty};
@@ -17,7 +17,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 /// Maximum number of events that are compared.
-const MOST_EVENTS: usize = 4_000_000;
+const MAX_EVENTS: usize = 4_000_000;
 
 /// The data of a run that are compared.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct Trace {
     /// Changes that ran.
     pub reached: BTreeSet<ChangeId>,
     /// The edges it took of branches in functions with changes.
-    pub ways: BTreeSet<Way>,
+    pub branch_edges: BTreeSet<BranchEdge>,
     /// The first step of an instruction of a change.
     pub first: Option<u64>,
     /// Hashes of the events on lines that both versions have.
@@ -46,7 +46,7 @@ pub struct Lines<'l> {
 
 /// The source of an instruction.
 #[derive(Clone, Debug)]
-enum Stands {
+enum LineOrigin {
     /// A line that both versions have, by its hash.
     Same(u64),
     /// Lines of changes.
@@ -72,12 +72,13 @@ impl Trace {
         if let Some(stream) = process.stream(stream) {
             Machine::new(&process.image, &stream.stream).run(&mut tracer, u64::MAX)?;
         }
-        let near = lines.changed.ways.of(lines.side);
+        let near = lines.changed.branch_edges.of(lines.side);
         let name = |(module, function, from, to): (u32, u32, BlockId, BlockId)| {
             let functions = &process.image.module(module).functions;
             functions.get(function as usize).map(|f| (f.name.clone(), from, to))
         };
-        tracer.trace.ways = tracer.taken.into_iter().filter_map(name).filter(|w| near.contains(w)).collect();
+        tracer.trace.branch_edges =
+            tracer.taken.into_iter().filter_map(name).filter(|w| near.contains(w)).collect();
         Ok(tracer.trace)
     }
 
@@ -107,7 +108,7 @@ struct Tracer<'t> {
     lines: &'t Lines<'t>,
     trace: Trace,
     /// By module and function: the source of each instruction.
-    known: HashMap<(u32, u32), Vec<Stands>>,
+    known: HashMap<(u32, u32), Vec<LineOrigin>>,
     /// The branch edges taken, by module, function and blocks.
     taken: HashSet<(u32, u32, BlockId, BlockId)>,
     /// By module and function: which instruction makes each register.
@@ -122,26 +123,26 @@ fn number(what: impl Hash) -> u64 {
 }
 
 impl Tracer<'_> {
-    fn stands(&mut self, view: &View<'_>) -> Stands {
+    fn line_origin(&mut self, view: &View<'_>) -> LineOrigin {
         let key = (view.code.module, view.code.function);
         let lines = self.lines;
         let known = self.known.entry(key).or_insert_with(|| {
             let (module, function) = (view.module(), view.function());
             let code = Code { image: view.image, tree: lines.tree };
-            let meaning = |index: usize| {
+            let origin_of = |index: usize| {
                 let place = function.place(index);
                 match code.line(module, place.file, place.line) {
-                    Some(line) => lines.meaning(&line),
-                    None => Stands::Nothing,
+                    Some(line) => lines.origin_of(&line),
+                    None => LineOrigin::Nothing,
                 }
             };
-            (0..function.code.len()).map(meaning).collect()
+            (0..function.code.len()).map(origin_of).collect()
         });
-        known.get(view.index as usize).cloned().unwrap_or(Stands::Nothing)
+        known.get(view.index as usize).cloned().unwrap_or(LineOrigin::Nothing)
     }
 
     /// The instruction that made the value that a variable is given; none of a parameter, which was given by the
-    /// caller. Nothing makes a constant: it stands where the instruction before does.
+    /// caller. Nothing makes a constant: it line_origin where the instruction before does.
     fn made_at(&mut self, view: &View<'_>, operand: Operand) -> Option<u32> {
         let Operand::Reg(reg) = operand else { return Some(view.index.saturating_sub(1)) };
         let made = self.made.entry((view.code.module, view.code.function)).or_insert_with(|| {
@@ -155,33 +156,33 @@ impl Tracer<'_> {
     }
 
     fn happened(&mut self, view: &View<'_>, what: &str, value: u64) {
-        if self.trace.events.len() >= MOST_EVENTS {
+        if self.trace.events.len() >= MAX_EVENTS {
             return;
         }
-        match self.stands(view) {
-            Stands::Same(line) => self.trace.events.push(number((line, what, value))),
-            Stands::Of(changes) => {
+        match self.line_origin(view) {
+            LineOrigin::Same(line) => self.trace.events.push(number((line, what, value))),
+            LineOrigin::Of(changes) => {
                 for change in changes {
                     self.trace.assigned.entry((change, what.to_owned())).or_default().push(value);
                 }
             }
-            Stands::Nothing => {}
+            LineOrigin::Nothing => {}
         }
     }
 }
 
 impl Lines<'_> {
-    fn meaning(&self, line: &Line) -> Stands {
+    fn origin_of(&self, line: &Line) -> LineOrigin {
         let changes = self.changed.at(self.side, line);
         if !changes.is_empty() {
-            return Stands::Of(changes.to_vec());
+            return LineOrigin::Of(changes.to_vec());
         }
         let common = match self.side {
             Side::Old if self.difference.touching_old(&line.0, line.1).is_some() => None,
             Side::Old => Some(line.clone()),
             Side::New => same_line(self.difference, line),
         };
-        common.map_or(Stands::Nothing, |line| Stands::Same(number(line)))
+        common.map_or(LineOrigin::Nothing, |line| LineOrigin::Same(number(line)))
     }
 }
 
@@ -202,8 +203,8 @@ fn plain(view: &View<'_>, operand: Operand, ty: Ty) -> Option<u64> {
 
 impl Observer for Tracer<'_> {
     fn step(&mut self, view: &View<'_>, _: Effect) {
-        let stands = self.stands(view);
-        if let Stands::Of(changes) = &stands {
+        let line_origin = self.line_origin(view);
+        if let LineOrigin::Of(changes) = &line_origin {
             for change in changes {
                 self.trace.reached.insert(*change);
                 self.trace.first.get_or_insert(view.count);
@@ -212,7 +213,7 @@ impl Observer for Tracer<'_> {
                     self.last = Some(*change);
                 }
             }
-        } else if matches!(stands, Stands::Same(_)) {
+        } else if matches!(line_origin, LineOrigin::Same(_)) {
             self.last = None;
         }
         let function = view.function();
@@ -246,7 +247,7 @@ impl Observer for Tracer<'_> {
         self.taken.insert((view.code.module, view.code.function, from, to));
         // Conditions that were only rewritten are compiled to other branches, which is not yet a difference.
         let changed = self.lines.changed;
-        if let Stands::Of(changes) = self.stands(view)
+        if let LineOrigin::Of(changes) = self.line_origin(view)
             && !changes.iter().all(|id| changed.has_same_branches(*id))
         {
             return;

@@ -1,6 +1,6 @@
 //! Two versions, each built twice: as clang would, and with recording.
 //!
-//! The plain builds decide whether an input distinguishes the versions. Recordings of the other two give the
+//! The plain builds decide whether an input distinguishes the versions. Recordings of the other two set_values the
 //! conditions for the solver.
 
 use crate::error::{Error, Result};
@@ -17,10 +17,10 @@ use trials::{
 
 /// How to build.
 #[derive(Clone, Debug)]
-pub struct Workshop {
+pub struct BuildSetup {
     /// The user's current directory.
     pub here: PathBuf,
-    /// Given to `sh -c`.
+    /// ContractOptions to `sh -c`.
     pub build: String,
     pub limits: TrialLimits,
     pub tools: Tools,
@@ -58,7 +58,7 @@ pub struct Versions {
 /// The directory of the checked-out files, and the guard that keeps it.
 type Files = (Work, PathBuf);
 
-impl Workshop {
+impl BuildSetup {
     /// Checks both versions out, compares and builds them.
     ///
     /// # Errors

@@ -51,7 +51,7 @@ pub enum Kind {
 impl Error {
     /// Whether the expression is valid, but has no value at this moment of the run.
     #[must_use]
-    pub fn is_of_the_moment(&self) -> bool {
+    pub fn depends_on_moment(&self) -> bool {
         matches!(self.kind, Kind::NoValue(_) | Kind::Null(_) | Kind::DivisionByZero)
     }
 }

@@ -49,7 +49,7 @@ impl Evaluated<'_> {
 }
 
 /// Maximum size of the objects of strings, sequences and smart pointers themselves.
-const LARGEST_HEAD: u64 = 64;
+const MAX_OBJECT_HEADER: u64 = 64;
 /// Larger values are read in part.
 const MAX_BYTES: u64 = 1 << 16;
 
@@ -57,7 +57,7 @@ const MAX_BYTES: u64 = 1 << 16;
 ///
 /// # Errors
 /// If a name or an operand is invalid, or there is no value at this moment
-/// ([`Error::is_of_the_moment`]).
+/// ([`Error::depends_on_moment`]).
 pub fn evaluate<'m>(expression: &Expression, scope: &dyn Scope<'m>) -> Result<Evaluated<'m>, Error> {
     evaluate_part(expression, &expression.root, scope)
 }
@@ -122,9 +122,9 @@ impl<'m> Evaluator<'_, 'm> {
 
     /// Evaluates a node; dereferences a reference.
     fn operand(&mut self, e: &Expr) -> Result<Operand<'m>, Error> {
-        let operand = self.operand_as_written(e)?;
+        let operand = self.operand_before_deref(e)?;
         let Operand::Place(place) = &operand else { return Ok(operand) };
-        let Some(ty) = place.ty.referred() else { return Ok(operand) };
+        let Some(ty) = place.ty.referenced_type() else { return Ok(operand) };
         let (bytes, known) = self.load(place, &e.span)?;
         match Scalar::of(&place.ty, &bytes) {
             Some(Scalar::Pointer(address, _)) if !known.contains(&false) => {
@@ -134,7 +134,7 @@ impl<'m> Evaluator<'_, 'm> {
         }
     }
 
-    fn operand_as_written(&mut self, e: &Expr) -> Result<Operand<'m>, Error> {
+    fn operand_before_deref(&mut self, e: &Expr) -> Result<Operand<'m>, Error> {
         let value = |scalar: Scalar<'m>| {
             let ty = scalar.ty();
             Operand::Value(scalar, ty)
@@ -173,21 +173,22 @@ impl<'m> Evaluator<'_, 'm> {
             ExprKind::SizeOfType(name) => {
                 value(size(types::named(self.scope, name)?.completed(self.scope).size()))
             }
-            ExprKind::Call(function, arguments) => match (self.type_in_parentheses(function), &arguments[..])
-            {
-                (Some(ty), [of]) => return self.cast(&ty, of),
-                _ if let Some(name) = function.name()
-                    && let Some(operand) = self.form(name, arguments, &e.span) =>
-                {
-                    return operand;
+            ExprKind::Call(function, arguments) => {
+                match (self.parenthesised_type(function), &arguments[..]) {
+                    (Some(ty), [of]) => return self.cast(&ty, of),
+                    _ if let Some(name) = function.name()
+                        && let Some(operand) = self.form(name, arguments, &e.span) =>
+                    {
+                        return operand;
+                    }
+                    _ => return Err(self.at(&e.span, Kind::Unsupported("a call"))),
                 }
-                _ => return Err(self.at(&e.span, Kind::Unsupported("a call"))),
-            },
+            }
         })
     }
 
     /// The type named in parentheses, if the name is a type and not a variable.
-    fn type_in_parentheses(&self, e: &Expr) -> Option<TypeName> {
+    fn parenthesised_type(&self, e: &Expr) -> Option<TypeName> {
         let name = e.name().filter(|n| e.parenthesised && self.scope.variable(n).is_none())?;
         types::base(self.scope, name)?;
         Some(TypeName { base: name.to_owned(), pointers: 0, span: e.span.clone() })
@@ -219,7 +220,7 @@ impl<'m> Evaluator<'_, 'm> {
             };
             return Ok(Operand::Place(Place { ty: variable.ty, base, bits: None, null: None }));
         }
-        if let Some(place) = self.member_of_this(name) {
+        if let Some(place) = self.implicit_this_member(name) {
             return Ok(Operand::Place(place));
         }
         let modules = std::iter::once(self.scope.module()).chain(self.scope.modules());
@@ -237,7 +238,7 @@ impl<'m> Evaluator<'_, 'm> {
     }
 
     /// In a member function the members of the object need no `this->`.
-    fn member_of_this(&mut self, name: &str) -> Option<Place<'m>> {
+    fn implicit_this_member(&mut self, name: &str) -> Option<Place<'m>> {
         let this = self.scope.variable("this")?;
         let Shape::Pointer(to) = this.ty.shape() else { return None };
         let to = to.completed(self.scope);
@@ -259,7 +260,7 @@ impl<'m> Evaluator<'_, 'm> {
     /// Locates the content of a string, sequence or smart pointer of the standard library.
     fn sequence(&mut self, place: &Place<'m>, span: &Span) -> Result<Option<(&'m Module, Sequence)>, Error> {
         let ty = place.ty.completed(self.scope);
-        if !matches!(ty.shape(), Shape::Record(..)) || ty.size() > LARGEST_HEAD {
+        if !matches!(ty.shape(), Shape::Record(..)) || ty.size() > MAX_OBJECT_HEADER {
             return Ok(None);
         }
         let (bytes, known) = self.load(&Place { ty: ty.clone(), ..place.clone() }, span)?;
@@ -325,7 +326,7 @@ impl<'m> Evaluator<'_, 'm> {
                 Some((module, Sequence::Text { at, len })) => {
                     (at, len.saturating_add(1), types::character(module))
                 }
-                _ => return self.pointed_element(a, b, span),
+                _ => return self.pointer_element(a, b, span),
             };
             let index = self.index(b)?;
             if index >= len {
@@ -334,7 +335,7 @@ impl<'m> Evaluator<'_, 'm> {
             let address = base.wrapping_add(index.wrapping_mul(of.size()));
             return Ok(Place { ty: of, base: Base::Memory(address), bits: None, null: None });
         }
-        self.pointed_element(a, b, span)
+        self.pointer_element(a, b, span)
     }
 
     fn index(&mut self, e: &Expr) -> Result<u64, Error> {
@@ -346,7 +347,7 @@ impl<'m> Evaluator<'_, 'm> {
     }
 
     /// An element relative to a pointer.
-    fn pointed_element(&mut self, a: &Expr, b: &Expr, span: &Span) -> Result<Place<'m>, Error> {
+    fn pointer_element(&mut self, a: &Expr, b: &Expr, span: &Span) -> Result<Place<'m>, Error> {
         let (x, y) = (self.scalar(a)?, self.scalar(b)?);
         let (pointer, index) = if matches!(y, Scalar::Pointer(..)) { (y, x) } else { (x, y) };
         if !matches!(pointer, Scalar::Pointer(..)) {
@@ -377,7 +378,7 @@ impl<'m> Evaluator<'_, 'm> {
 
     /// The type of an operand that is not evaluated.
     fn type_of(&mut self, e: &Expr) -> Result<Type<'m>, Error> {
-        if let Some(ty) = self.type_in_parentheses(e) {
+        if let Some(ty) = self.parenthesised_type(e) {
             return types::named(self.scope, &ty);
         }
         let before = self.reads.len();
@@ -401,7 +402,7 @@ impl<'m> Evaluator<'_, 'm> {
         };
         let binds_less =
             matches!(b.kind, ExprKind::Binary(..) | ExprKind::Conditional(_)) && !b.parenthesised;
-        if let (Some(prefix), Some(ty), false) = (prefix, self.type_in_parentheses(a), binds_less) {
+        if let (Some(prefix), Some(ty), false) = (prefix, self.parenthesised_type(a), binds_less) {
             let kind = ExprKind::Unary(prefix, Box::new(b.clone()));
             let of = Expr { kind, span: a.span.end..b.span.end, parenthesised: false };
             return self.cast(&ty, &of);
@@ -511,7 +512,7 @@ impl<'m> Evaluator<'_, 'm> {
         }
         Ok(match (scalar, &place.base) {
             (Scalar::Pointer(address, to), Base::Memory(at)) => {
-                Scalar::Pointer(self.scope.pointer_at(*at, address), to)
+                Scalar::Pointer(self.scope.loaded_pointer(*at, address), to)
             }
             (scalar, _) => scalar,
         })

@@ -53,13 +53,13 @@ impl<'m> Place<'m> {
         for member in members {
             let ty = Type::of(module, member.ty);
             if member.name == name {
-                if is_whole(member, &ty) {
+                if is_byte_aligned(member, &ty) {
                     return Some(self.clone().part(member.bit_offset / 8, ty));
                 }
                 let place = self.clone().part(member.bit_offset / 8, ty);
                 return Some(Place { bits: Some((member.bit_offset % 8, member.bits.min(64))), ..place });
             }
-            if is_open(member, &ty)
+            if is_transparent(member, &ty)
                 && nesting > 0
                 && let Some(found) =
                     self.clone().part(member.bit_offset / 8, ty).member_within(name, nesting - 1)
@@ -126,7 +126,7 @@ impl<'m> Place<'m> {
 }
 
 /// Whether a member consists of whole bytes, as many as its type has.
-fn is_whole(member: &Member, ty: &Type<'_>) -> bool {
+fn is_byte_aligned(member: &Member, ty: &Type<'_>) -> bool {
     let aligned = member.bit_offset.is_multiple_of(8) && member.bits.is_multiple_of(8);
     // Flexible arrays have no bits of their own.
     aligned && (member.bits == 0 || member.bits == 8 * ty.size())
@@ -134,7 +134,7 @@ fn is_whole(member: &Member, ty: &Type<'_>) -> bool {
 
 /// Whether the members of this member belong to the record's own namespace: those of an unnamed
 /// struct or union, and of a base class.
-fn is_open(member: &Member, ty: &Type<'_>) -> bool {
+fn is_transparent(member: &Member, ty: &Type<'_>) -> bool {
     member.name.is_empty() || Some(&member.name) == ty.tag()
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn members(ty: &Type<'_>) -> Vec<String> {
                 names.push(member.name.clone());
             }
             let ty = Type::of(module, member.ty);
-            if depth < MAX_NESTING && is_open(member, &ty) {
+            if depth < MAX_NESTING && is_transparent(member, &ty) {
                 todo.push((ty, depth + 1));
             }
         }

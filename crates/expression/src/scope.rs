@@ -28,7 +28,7 @@ pub trait Scope<'m> {
 
     /// Maps a pointer that was loaded from the address `at`. Scopes over several memories make
     /// their addresses distinct here.
-    fn pointer_at(&self, _at: u64, address: u64) -> u64 {
+    fn loaded_pointer(&self, _at: u64, address: u64) -> u64 {
         address
     }
 

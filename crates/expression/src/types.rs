@@ -120,7 +120,7 @@ impl<'m> Type<'m> {
 
     /// The referenced type of a C++ reference.
     #[must_use]
-    pub fn referred(&self) -> Option<Type<'m>> {
+    pub fn referenced_type(&self) -> Option<Type<'m>> {
         let Type::Declared(module, ty) = self.stripped() else { return None };
         match module.types[ty as usize].kind {
             TypeKind::Reference { to } => Some(Type::of(module, to)),

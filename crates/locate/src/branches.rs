@@ -9,7 +9,7 @@
 use crate::Result;
 use crate::chain::{Chains, Event};
 use crate::difference::Difference;
-use crate::suspicion::{Coverage, Part};
+use crate::suspicion::{Coverage, CoverageItem};
 use program::inst::Inst;
 use replay::machine::Machine;
 use replay::observer::{Observer, View};
@@ -136,8 +136,8 @@ impl Branches {
 
     /// Starts the comparison with another run.
     #[must_use]
-    pub fn against(&self) -> Comparing<'_> {
-        Comparing { failing: self, toggled: Vec::new() }
+    pub fn comparison(&self) -> Comparison<'_> {
+        Comparison { failing: self, toggled: Vec::new() }
     }
 
     /// The difference from a recorded run.
@@ -145,7 +145,7 @@ impl Branches {
     /// # Errors
     /// If the stream does not replay.
     pub fn compare(&self, process: &LoadedProcess, stream: u32) -> Result<(Difference, Vec<Partner>)> {
-        let mut comparing = self.against();
+        let mut comparing = self.comparison();
         symbolic::branches(process, stream, u64::MAX, &mut |instance| {
             comparing.see(key(instance.sum), instance.step, instance.to);
         })?;
@@ -155,7 +155,7 @@ impl Branches {
     /// The difference from a run of events; `chains` must be the table of this run.
     #[must_use]
     pub fn compare_events(&self, run: &[Event], chains: &mut Chains) -> Difference {
-        let mut comparing = self.against();
+        let mut comparing = self.comparison();
         for ((step, event), chain) in run.iter().enumerate().zip(chains.of(run)) {
             if let Some(to) = event.outcome {
                 comparing.see(spread(chain.0), step as u64, to);
@@ -167,7 +167,7 @@ impl Branches {
     /// Whether a run with this signature took all branch directions of this one: a necessary condition for
     /// the same control flow.
     #[must_use]
-    pub fn has_all_ways(&self, signature: &Signature) -> bool {
+    pub fn has_all_directions(&self, signature: &Signature) -> bool {
         self.ways.iter().all(|(site, to)| signature.0.get(site).is_some_and(|ways| ways.contains(to)))
     }
 
@@ -229,12 +229,12 @@ fn spread(chain: u32) -> u64 {
 }
 
 /// Another run, event by event.
-pub struct Comparing<'f> {
+pub struct Comparison<'f> {
     failing: &'f Branches,
     toggled: Vec<Partner>,
 }
 
-impl Comparing<'_> {
+impl Comparison<'_> {
     #[inline]
     fn see(&mut self, key: u64, step: u64, to: u32) {
         if let Some(position) = self.failing.positions.get(&self.failing.keys, key)
@@ -281,7 +281,7 @@ impl Default for Ways {
 
 impl Observer for Ways {
     fn enter(&mut self, view: &View<'_>, _outside: bool) {
-        self.coverage.insert(Part::Block(view.code.module, view.code.function, 0));
+        self.coverage.insert(CoverageItem::Block(view.code.module, view.code.function, 0));
     }
 
     fn edge(&mut self, view: &View<'_>, _: u32, to: u32) {
@@ -293,9 +293,9 @@ impl Observer for Ways {
             return;
         }
         *recent = edge;
-        self.coverage.insert(Part::Block(module, function, to));
+        self.coverage.insert(CoverageItem::Block(module, function, to));
         if matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. }) {
-            self.coverage.insert(Part::Way(module, function, view.index, to));
+            self.coverage.insert(CoverageItem::Way(module, function, view.index, to));
             self.signature.see((module, function, view.index), to);
         }
     }

@@ -16,13 +16,13 @@ pub struct Nearest {
 impl Nearest {
     /// Whether a run with this bound could still be chosen.
     #[must_use]
-    pub fn may_be(&self, bound: &Difference, run: usize) -> bool {
+    pub fn could_be_nearest(&self, bound: &Difference, run: usize) -> bool {
         self.best.as_ref().is_none_or(|(best, chosen)| (bound, run) < (best, *chosen))
     }
 
     /// Takes the run if it is nearer. Returns whether it is.
     pub fn offer(&mut self, difference: Difference, run: usize) -> bool {
-        let nearer = self.may_be(&difference, run);
+        let nearer = self.could_be_nearest(&difference, run);
         if nearer {
             self.best = Some((difference, run));
         }
@@ -79,7 +79,7 @@ mod tests {
                 }
                 let bound = branches.bound(&signature);
                 prop_assert!(bound <= all[n]);
-                if nearest.may_be(&bound, n) {
+                if nearest.could_be_nearest(&bound, n) {
                     nearest.offer(all[n].clone(), n);
                 }
             }

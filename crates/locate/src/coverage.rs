@@ -7,8 +7,8 @@
 
 use crate::answer::{Effort, Located, Pool, Ran, SCHEMA, SuspectLine};
 use crate::entries;
-use crate::prepare::{build_as, failing_always, run_of, with_suite};
-use crate::session::{News, Request};
+use crate::prepare::{build_as, check_fails, run_of, with_suite};
+use crate::session::{ProgressEvent, Request};
 use crate::suspicion::ochiai;
 use crate::test::{Test, Verdict};
 use crate::{Error, Result};
@@ -29,7 +29,7 @@ const FLAGS: &str = "-g -fprofile-instr-generate -fcoverage-mapping -fprofile-co
 const NAMES: [(&str, bool); 6] =
     [("cc", false), ("gcc", false), ("clang", false), ("c++", true), ("g++", true), ("clang++", true)];
 /// The section that maps counters to lines.
-const MAPPED: &[u8] = b"__llvm_covmap";
+const COVERAGE_SECTION: &[u8] = b"__llvm_covmap";
 
 /// A line: its file, relative to the tree, and its number.
 type Line = (String, u32);
@@ -42,7 +42,7 @@ pub fn locate(
     request: &Request,
     why: &str,
     stop: &Arc<AtomicBool>,
-    news: &(dyn Fn(&News) + Sync),
+    news: &(dyn Fn(&ProgressEvent) + Sync),
 ) -> Result<Located> {
     let began = Instant::now();
     let tools = Tools::of(request)?;
@@ -54,8 +54,8 @@ pub fn locate(
     covered.compilers = Some(compilers);
     let suite = build_as(&covered, Mode::Plain, stop, news)?;
     let (request, unlisted) = &with_suite(&covered, &suite)?;
-    news(&News::Testing);
-    let timeout = failing_always(request, &suite)?.timeout;
+    news(&ProgressEvent::Testing);
+    let timeout = check_fails(request, &suite)?.timeout;
     let covering = Covering { tools: &tools, objects: objects(suite.tree()), suite: &suite, timeout };
     let (run, failing) = covering.run(&request.test, "failing")?;
     if failing.is_empty() {
@@ -104,7 +104,7 @@ impl Covering<'_> {
         request: &Request,
         stop: &AtomicBool,
         until: Instant,
-        news: &(dyn Fn(&News) + Sync),
+        news: &(dyn Fn(&ProgressEvent) + Sync),
         counts: &mut Counts,
     ) -> Result<Pool> {
         let tests = &request.pool;
@@ -119,7 +119,7 @@ impl Covering<'_> {
                 if stop.load(Ordering::Relaxed) || Instant::now() >= until {
                     return Ok(());
                 }
-                news(&News::Pool { run: number, of: tests.len() });
+                news(&ProgressEvent::Pool { run: number, of: tests.len() });
                 let (run, lines) = match self.run(test, &format!("pool-{number}")) {
                     Err(Error::Trials(trials::Error::Cancelled)) => return Ok(()),
                     run => run?,
@@ -302,7 +302,8 @@ fn objects(tree: &Path) -> Vec<PathBuf> {
             let is_linked = kind.is_file()
                 && entry.metadata().is_ok_and(|data| data.permissions().mode() & 0o111 != 0)
                 && fs::read(&path).is_ok_and(|bytes| {
-                    bytes.starts_with(b"\x7fELF") && bytes.windows(MAPPED.len()).any(|part| part == MAPPED)
+                    bytes.starts_with(b"\x7fELF")
+                        && bytes.windows(COVERAGE_SECTION.len()).any(|part| part == COVERAGE_SECTION)
                 });
             if is_linked {
                 found.push(path);

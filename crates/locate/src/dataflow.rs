@@ -18,7 +18,7 @@ use std::collections::HashMap;
 
 /// A node of the failure's slice whose value differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Differs {
+pub struct DifferingValue {
     pub node: NodeId,
     pub step: u64,
     pub passing_step: u64,
@@ -87,10 +87,10 @@ impl Aligned {
 
     /// The nodes of the dynamic slice whose values differ in the passing run, in the order of time.
     #[must_use]
-    pub fn differing(&self, failure: &Failure<'_>) -> Vec<Differs> {
+    pub fn differing(&self, failure: &Failure<'_>) -> Vec<DifferingValue> {
         let differs = self.0.iter().filter(|(node, (_, same))| !same && failure.is_dynamic(**node));
-        let mut found: Vec<Differs> = differs
-            .map(|(&node, &(passing_step, _))| Differs {
+        let mut found: Vec<DifferingValue> = differs
+            .map(|(&node, &(passing_step, _))| DifferingValue {
                 node,
                 step: failure.traced.slice.nodes[node as usize].at.step,
                 passing_step,

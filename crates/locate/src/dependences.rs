@@ -14,7 +14,7 @@ use program::model::{Function, Phi};
 use program::objects::{Object, ObjectId};
 use program::outside::Outside;
 use program::points_to::{PointsTo, Precision};
-use program::whole::{Callee, Whole};
+use program::whole::{Callee, LinkedProgram};
 use replay::process::LoadedProcess;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -63,13 +63,14 @@ impl Access {
 /// The graph of a recorded process's program.
 #[must_use]
 pub fn of_process(process: &LoadedProcess, outside: &dyn Outside) -> Dependences {
-    let whole = Whole::new(process.image.modules().map(|(_, module)| (&*module.model, &*module.addresses)));
+    let whole =
+        LinkedProgram::new(process.image.modules().map(|(_, module)| (&*module.model, &*module.addresses)));
     of_program(&whole, outside)
 }
 
 /// The graph of a program.
 #[must_use]
-pub fn of_program(whole: &Whole<'_>, outside: &dyn Outside) -> Dependences {
+pub fn of_program(whole: &LinkedProgram<'_>, outside: &dyn Outside) -> Dependences {
     let entries: Vec<u32> = (0..whole.functions()).filter(|f| whole.function(*f).name == "main").collect();
     let pointers = PointsTo::compute(whole, outside, Precision::Andersen, &entries);
     let mut instances: Vec<Vec<u32>> = vec![Vec::new(); whole.functions() as usize];
@@ -77,7 +78,7 @@ pub fn of_program(whole: &Whole<'_>, outside: &dyn Outside) -> Dependences {
         instances[pointers.function(instance) as usize].push(instance);
     }
     let frames = (0..whole.functions()).map(|function| frame_addresses(whole.function(function))).collect();
-    let mut maker = Maker {
+    let mut maker = GraphBuilder {
         whole,
         outside,
         pointers,
@@ -95,8 +96,8 @@ pub fn of_program(whole: &Whole<'_>, outside: &dyn Outside) -> Dependences {
     maker.graph
 }
 
-struct Maker<'w> {
-    whole: &'w Whole<'w>,
+struct GraphBuilder<'w> {
+    whole: &'w LinkedProgram<'w>,
     outside: &'w dyn Outside,
     pointers: PointsTo,
     instances: Vec<Vec<u32>>,
@@ -106,7 +107,7 @@ struct Maker<'w> {
     numbers: HashMap<Line, u32>,
 }
 
-impl Maker<'_> {
+impl GraphBuilder<'_> {
     fn number(&mut self, function: u32, file: u32, line: u32) -> Option<u32> {
         if line == 0 {
             return None;
@@ -143,7 +144,7 @@ impl Maker<'_> {
     /// Def-use edges of registers, through phis.
     fn registers(&mut self, number: u32) {
         let function = self.whole.function(number);
-        let mut makers: BTreeMap<u32, Vec<Option<u32>>> = BTreeMap::new();
+        let mut definitions: BTreeMap<u32, Vec<Option<u32>>> = BTreeMap::new();
         let entry = self.entry(number);
         for param in &function.params {
             let slots = match &param.ty {
@@ -151,24 +152,24 @@ impl Maker<'_> {
                 ArgTy::ByVal { .. } => 1,
             };
             for slot in param.reg..param.reg + slots {
-                makers.entry(slot).or_default().push(entry);
+                definitions.entry(slot).or_default().push(entry);
             }
         }
         for (index, inst) in function.code.iter().enumerate() {
             if let Some((first, count)) = inst.defines() {
                 let line = self.line(number, index as u32);
                 for slot in first..first + count {
-                    makers.entry(slot).or_default().push(line);
+                    definitions.entry(slot).or_default().push(line);
                 }
             }
         }
-        through_phis(function, &mut makers);
+        through_phis(function, &mut definitions);
         for (index, inst) in function.code.iter().enumerate() {
             let mut needed: Vec<Option<u32>> = Vec::new();
             inst.for_each_use(|operand, slots| {
                 if let Operand::Reg(first) = operand {
                     needed.extend(
-                        (first..first + slots).filter_map(|slot| makers.get(&slot)).flatten().copied(),
+                        (first..first + slots).filter_map(|slot| definitions.get(&slot)).flatten().copied(),
                     );
                 }
             });
@@ -266,7 +267,7 @@ impl Maker<'_> {
     /// The function's own stores that reach a load of its own frame; `None` if the load is not of the frame.
     fn reaching(&self, load: &Access, near: &BTreeSet<usize>, stores: &[Access]) -> Option<BTreeSet<usize>> {
         let (object, (from, to)) = load.exact()?;
-        let own = object == hidden(load.function)
+        let own = object == private_frame_object(load.function)
             || (object as usize) < self.pointers.objects().len()
                 && matches!(self.pointers.objects().get(object), Object::Frame { function, .. } if *function == load.function);
         if !own {
@@ -361,7 +362,7 @@ impl Maker<'_> {
         {
             // No pointer can point to a variable that the points-to analysis has no object for.
             let known = self.pointers.objects().in_frame(self.whole, function, offset);
-            let (object, offset) = known.unwrap_or((hidden(function), offset));
+            let (object, offset) = known.unwrap_or((private_frame_object(function), offset));
             return vec![(object, size.map(|size| (offset, offset + u64::from(size))))];
         }
         for instance in &self.instances[function as usize] {
@@ -375,18 +376,18 @@ impl Maker<'_> {
 }
 
 /// Propagates definitions through phis to a fixpoint: in loops, phis use each other.
-fn through_phis(function: &Function, makers: &mut BTreeMap<u32, Vec<Option<u32>>>) {
+fn through_phis(function: &Function, definitions: &mut BTreeMap<u32, Vec<Option<u32>>>) {
     let phis: Vec<&Phi> = function.blocks.iter().flat_map(|block| &block.phis).collect();
     loop {
         let mut changed = false;
         for phi in &phis {
             for slot in 0..phi.slots {
                 let incoming = phi.incoming.iter().filter_map(|(_, value)| match value {
-                    Operand::Reg(register) => makers.get(&(register + slot)),
+                    Operand::Reg(register) => definitions.get(&(register + slot)),
                     _ => None,
                 });
                 let incoming: Vec<Option<u32>> = incoming.flatten().copied().collect();
-                let known = makers.entry(phi.dst + slot).or_default();
+                let known = definitions.entry(phi.dst + slot).or_default();
                 for maker in incoming {
                     if !known.contains(&maker) {
                         known.push(maker);
@@ -402,7 +403,7 @@ fn through_phis(function: &Function, makers: &mut BTreeMap<u32, Vec<Option<u32>>
 }
 
 /// Represents the variables in a function's frame that no pointer can point to.
-fn hidden(function: u32) -> ObjectId {
+fn private_frame_object(function: u32) -> ObjectId {
     ObjectId::MAX - function
 }
 

@@ -6,8 +6,8 @@
 use crate::answer::{BranchEntry, InitialValue, SuspectLine, ValueEntry};
 use crate::branches::{BranchSite, Branches};
 use crate::consequences::consequences;
-use crate::dataflow::{Aligned, Differs};
-use crate::failure::{Depends, Failure};
+use crate::dataflow::{Aligned, DifferingValue};
+use crate::failure::{DependenceStrength, Failure};
 use crate::pool::Passing;
 use explain::answer::{Place, ValuePair};
 use explain::condition::{Condition, has_one_test, negated};
@@ -69,7 +69,7 @@ pub fn branches(
             _ => None,
         };
         let formula = failure.formula(site);
-        let is_part = as_a_whole(&place.text).is_none();
+        let is_part = tests_negation(&place.text).is_none();
         let condition = formula.as_deref().filter(|_| is_part).map(|f| Condition::of(f, &place.text));
         let next = |failing: bool| {
             if failing { failure.slicer.next_line(at) } else { slicer.next_line(there) }
@@ -117,7 +117,7 @@ fn by_line(entries: impl Iterator<Item = BranchEntry>) -> Vec<BranchEntry> {
 }
 
 /// Whether the branches of a line test the negation of its condition, if they test all of it.
-fn as_a_whole(text: &str) -> Option<bool> {
+fn tests_negation(text: &str) -> Option<bool> {
     if has_one_test(text) { Some(false) } else { negated(text).map(|_| true) }
 }
 
@@ -131,7 +131,7 @@ fn ways(
     let decisions = runs.map(|snapshot| snapshot.and_then(|snapshot| snapshot.decision.clone()));
     let is_turned = match condition {
         Some(condition) => Some(condition.is_turned),
-        None => as_a_whole(text),
+        None => tests_negation(text),
     };
     let word = |decision: Option<Decision>| match decision {
         Some(Decision::Held(held)) => (held != is_turned.unwrap_or_default()).to_string(),
@@ -183,7 +183,7 @@ pub fn values(failure: &Failure<'_>, stream: u32, passing: &Passing, aligned: &A
     let slicer = Slicer::new(&passing.process, SlicerOptions::default());
     let mut seen = BTreeSet::new();
     let mut entries = Vec::new();
-    for Differs { node, step, passing_step } in aligned.differing(failure) {
+    for DifferingValue { node, step, passing_step } in aligned.differing(failure) {
         if !assigns(failure, node) || !seen.insert(failure.traced.line(node)) {
             continue;
         }
@@ -294,11 +294,11 @@ pub fn lines(
     let mut list = Vec::new();
     let mut seen = BTreeSet::new();
     let mut add = |place: &Place, why: &str| {
-        if place.line > 0 && says_something(place) && seen.insert((place.file.clone(), place.line)) {
+        if place.line > 0 && is_informative(place) && seen.insert((place.file.clone(), place.line)) {
             list.push(SuspectLine { place: place.clone(), why: why.to_owned(), ..SuspectLine::default() });
         }
     };
-    let is_needed = |entry: &&BranchEntry| entry.slice != Depends::No.word();
+    let is_needed = |entry: &&BranchEntry| entry.slice != DependenceStrength::No.word();
     for entry in branches.iter().filter(is_needed) {
         add(&entry.place, "branch");
     }
@@ -333,36 +333,36 @@ pub fn add_executed<'l>(
         lines.iter().map(|line| (line.place.file.clone(), line.place.line)).collect();
     for (file, line) in executed.filter(|at| !at.0.starts_with('/') && !known.contains(at)) {
         let place = failure.place_at(file, *line);
-        if says_something(&place) {
+        if is_informative(&place) {
             lines.push(SuspectLine { place, why: "executed".to_owned(), ..SuspectLine::default() });
         }
     }
 }
 
 /// Whether a line has more than the brackets of a block.
-fn says_something(place: &Place) -> bool {
+fn is_informative(place: &Place) -> bool {
     place.text.trim().is_empty() || place.text.contains(|c: char| c.is_alphanumeric() || c == '_')
 }
 
 /// Number of lines shown; few readers would read more.
-const SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 /// Folds the lines after the first ones.
 pub fn fold(lines: &mut [SuspectLine]) {
-    for line in lines.iter_mut().skip(SHOWN) {
+    for line in lines.iter_mut().skip(MAX_SHOWN) {
         line.folded = true;
     }
 }
 
 /// Maximum number of decisions between a branch and a line that it guards.
-const GUARDED: usize = 2;
+const MAX_GUARD_DEPTH: usize = 2;
 
 /// Instructions in the slice that are control dependent on a branch, the nearest first.
 fn guarded(failure: &Failure<'_>, branch: Occurrence) -> Vec<Place> {
     let slice = &failure.traced.slice;
     let mut found: Vec<NodeId> = failure.node(branch).into_iter().collect();
     let mut from = 0;
-    for _ in 0..GUARDED {
+    for _ in 0..MAX_GUARD_DEPTH {
         let to = found.len();
         for at in from..to {
             let controlled = slice.needed_by(found[at]).filter(|(consumer, how)| {

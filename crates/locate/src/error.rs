@@ -40,7 +40,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// Whether a run could not be recorded or replayed: then coverage may still be available.
     #[must_use]
-    pub fn is_of_recording(&self) -> bool {
+    pub fn is_recording_error(&self) -> bool {
         matches!(
             self,
             Error::Trials(trials::Error::Record { .. })

@@ -15,11 +15,11 @@ use crate::answer::Link;
 /// Maximum number of slice nodes that are kept.
 const MAX_NODES: usize = 600_000;
 /// In runs of more instructions, potential dependences are not followed.
-const MOST_STEPS: u64 = 50_000_000;
+const MAX_STEPS: u64 = 50_000_000;
 
 /// How the failure depends on something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Depends {
+pub enum DependenceStrength {
     /// It is in the dynamic slice.
     Dynamic,
     /// Only in the relevant slice: with another direction, the failure could be different.
@@ -27,13 +27,13 @@ pub enum Depends {
     No,
 }
 
-impl Depends {
+impl DependenceStrength {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Depends::Dynamic => "dynamic",
-            Depends::Relevant => "relevant",
-            Depends::No => "none",
+            DependenceStrength::Dynamic => "dynamic",
+            DependenceStrength::Relevant => "relevant",
+            DependenceStrength::No => "none",
         }
     }
 }
@@ -77,10 +77,10 @@ impl<'p> Failure<'p> {
         }
         let relevance = Relevance { libraries: false, ..Relevance::default() };
         let dynamic_lines = slicer.lines(&dynamic);
-        let slice = if steps > MOST_STEPS {
+        let slice = if steps > MAX_STEPS {
             notes.push(format!(
                 "What could have gone another way was not followed: the run has {steps} instructions, more \
-                 than the {MOST_STEPS} up to which it is."
+                 than the {MAX_STEPS} up to which it is."
             ));
             dynamic
         } else {
@@ -114,11 +114,11 @@ impl<'p> Failure<'p> {
 
     /// How the failure depends on an executed instruction.
     #[must_use]
-    pub fn depends(&self, at: Occurrence) -> Depends {
+    pub fn depends(&self, at: Occurrence) -> DependenceStrength {
         match (self.dynamic.contains(&at), self.by_moment.contains_key(&at)) {
-            (true, _) => Depends::Dynamic,
-            (false, true) => Depends::Relevant,
-            (false, false) => Depends::No,
+            (true, _) => DependenceStrength::Dynamic,
+            (false, true) => DependenceStrength::Relevant,
+            (false, false) => DependenceStrength::No,
         }
     }
 

@@ -9,9 +9,9 @@
 //! A second round keeps only the conditions before a negated branch, for programs whose later conditions
 //! depend on values that the other direction changes.
 
-use crate::inputs::Replaceable;
-use crate::pool::{self, Means, Outcome, Reference};
-use crate::toggles::{Next, Region, enumerate};
+use crate::inputs::ReplaceableInputs;
+use crate::pool::{self, Outcome, Reference, RunContext};
+use crate::toggles::{Continuation, Region, enumerate};
 use crate::{Error, Result};
 use program::cfg::{Dominators, Graph};
 use program::inst::Inst;
@@ -26,13 +26,13 @@ use std::time::{Duration, Instant};
 use symbolic::{Input, Kind, Origin, TermContext};
 
 /// Maximum number of branches that are negated, those nearest to the failure.
-const MOST_BRANCHES: usize = 400;
+const MAX_BRANCHES: usize = 400;
 /// The share of the time for the first round.
 const FIRST_ROUND: f64 = 0.6;
 
 /// Statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tried {
+pub struct GenerationStats {
     pub asked: u32,
     pub infeasible: u32,
     pub run: u32,
@@ -54,10 +54,10 @@ pub fn generate(
     recorded: &Process,
     reference: &Reference<'_>,
     until: u64,
-    inputs: &mut Replaceable,
+    inputs: &mut ReplaceableInputs,
     settings: &Settings,
-    means: &Means<'_>,
-) -> Result<(Outcome, Vec<crate::test::Test>, Tried)> {
+    means: &RunContext<'_>,
+) -> Result<(Outcome, Vec<crate::test::Test>, GenerationStats)> {
     let mut world = TermContext::default();
     let path = symbolic::replay(
         reference.process,
@@ -79,7 +79,7 @@ pub fn generate(
         .collect();
     let mut branches: Vec<usize> =
         (0..conditions.len()).filter(|n| conditions[*n].region.is_some()).collect();
-    branches.drain(..branches.len().saturating_sub(MOST_BRANCHES));
+    branches.drain(..branches.len().saturating_sub(MAX_BRANCHES));
     let mut search = Search {
         recorded,
         reference,
@@ -91,7 +91,7 @@ pub fn generate(
         seen: Default::default(),
         tests: Vec::new(),
         outcome: Outcome::default(),
-        tried: Tried::default(),
+        tried: GenerationStats::default(),
         error: None,
     };
     let now = Instant::now();
@@ -109,8 +109,8 @@ pub fn generate(
 struct Search<'s, 'f> {
     recorded: &'s Process,
     reference: &'s Reference<'f>,
-    inputs: &'s mut Replaceable,
-    means: &'s Means<'f>,
+    inputs: &'s mut ReplaceableInputs,
+    means: &'s RunContext<'f>,
     world: TermContext,
     session: Session,
     conditions: Vec<Condition>,
@@ -118,7 +118,7 @@ struct Search<'s, 'f> {
     seen: std::collections::HashSet<Vec<(Origin, Vec<u8>)>>,
     tests: Vec<crate::test::Test>,
     outcome: Outcome,
-    tried: Tried,
+    tried: GenerationStats,
     error: Option<Error>,
 }
 
@@ -127,25 +127,25 @@ impl Search<'_, '_> {
         let list: Vec<Region> = branches.iter().filter_map(|n| self.conditions[*n].region).collect();
         enumerate(&list, &mut |set| {
             if Instant::now() >= until || self.means.is_stopped() {
-                return Next::Stop;
+                return Continuation::Stop;
             }
             let turned: Vec<usize> = set.iter().map(|at| branches[*at]).collect();
             match self.turn(&turned, keep_later) {
-                Ok(_) if self.outcome.best().is_some() => Next::Stop,
+                Ok(_) if self.outcome.best().is_some() => Continuation::Stop,
                 // Conditions after the negated branches are free, so a second negated branch is unnecessary.
-                Ok(_) if !keep_later => Next::Prune,
+                Ok(_) if !keep_later => Continuation::Prune,
                 Ok(next) => next,
                 Err(error) => {
                     self.error = Some(error);
-                    Next::Stop
+                    Continuation::Stop
                 }
             }
         });
     }
 
     /// Queries for an input that negates these branches, and runs it.
-    fn turn(&mut self, turned: &[usize], keep_later: bool) -> Result<Next> {
-        let Some(&first) = turned.first() else { return Ok(Next::Prune) };
+    fn turn(&mut self, turned: &[usize], keep_later: bool) -> Result<Continuation> {
+        let Some(&first) = turned.first() else { return Ok(Continuation::Prune) };
         let depends = |step: u64| {
             turned.iter().any(|n| self.conditions[*n].region.is_some_and(|region| region.holds(step)))
         };
@@ -171,15 +171,15 @@ impl Search<'_, '_> {
                 self.tried.infeasible += 1;
                 // Suffix pruning: negating an earlier branch does not affect the conditions after it.
                 let never = matches!(self.session.solve(pool, &behind, &given), Ok(solver::Outcome::Unsat));
-                return Ok(if never { Next::Prune } else { Next::Deeper });
+                return Ok(if never { Continuation::Prune } else { Continuation::Deeper });
             }
-            _ => return Ok(Next::Deeper),
+            _ => return Ok(Continuation::Deeper),
         };
         let variables = &self.world.variables;
         let value = |variable: u32| model.value(variable, variables.value(variable));
         let input = Input::with(&self.world, &self.recorded.info, &value);
         self.run(&input)?;
-        Ok(Next::Deeper)
+        Ok(Continuation::Deeper)
     }
 
     fn run(&mut self, input: &Input) -> Result<()> {
@@ -270,4 +270,4 @@ impl Observer for Regions {
 }
 
 /// Timeout of one query: there are many.
-pub const SOLVING: Duration = Duration::from_secs(2);
+pub const QUERY_TIMEOUT: Duration = Duration::from_secs(2);

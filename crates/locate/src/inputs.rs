@@ -14,22 +14,22 @@ use symbolic::{Input, Origin, TermContext};
 
 /// The replaceable inputs of a test.
 #[derive(Clone, Debug)]
-pub struct Replaceable {
+pub struct ReplaceableInputs {
     /// The parts of the failing input that can be replaced.
     pub parts: Vec<(Origin, Vec<u8>)>,
     /// The other parts, and why they cannot be replaced.
     pub fixed: Vec<String>,
     info: ProcessInfo,
     /// Whether the test's result is the program's own exit status.
-    own_end: bool,
+    own_status: bool,
     test: Test,
     /// Where inputs are written.
     scratch: PathBuf,
     made: usize,
 }
 
-impl Replaceable {
-    /// Determines the inputs of the failing process. `own_end`: the test fails because of how the program
+impl ReplaceableInputs {
+    /// Determines the inputs of the failing process. `own_status`: the test fails because of how the program
     /// ends.
     ///
     /// # Errors
@@ -39,23 +39,23 @@ impl Replaceable {
         recorded: &Process,
         stream: u32,
         test: &Test,
-        own_end: bool,
+        own_status: bool,
         scratch: &Path,
-    ) -> Result<Replaceable> {
+    ) -> Result<ReplaceableInputs> {
         let mut world = TermContext::default();
         symbolic::replay(process, recorded, stream, &mut world, &symbolic::Options::default())?;
         let input = Input::with(&world, &recorded.info, &|variable| world.variables.value(variable));
-        let mut replaceable = Replaceable {
+        let mut replaceable = ReplaceableInputs {
             parts: Vec::new(),
             fixed: Vec::new(),
             info: recorded.info.clone(),
-            own_end,
+            own_status,
             test: test.clone(),
             scratch: scratch.to_owned(),
             made: 0,
         };
         for (origin, bytes) in input.parts {
-            match replaceable.obstacle(&origin) {
+            match replaceable.reason_not_replaceable(&origin) {
                 None => replaceable.parts.push((origin, bytes)),
                 Some(why) => replaceable.fixed.push(format!("{}: {why}", origin.name())),
             }
@@ -63,7 +63,7 @@ impl Replaceable {
         Ok(replaceable)
     }
 
-    fn obstacle(&self, origin: &Origin) -> Option<&'static str> {
+    fn reason_not_replaceable(&self, origin: &Origin) -> Option<&'static str> {
         if self.test.expected.is_some() {
             return Some("what is expected for another input is not known");
         }
@@ -75,7 +75,7 @@ impl Replaceable {
             Origin::File(_) => return Some("it lies outside of the tree"),
             Origin::Environment(_) | Origin::Stream(..) => return Some("it cannot be replaced from here"),
         };
-        match (whole, self.own_end) {
+        match (whole, self.own_status) {
             (false, _) => Some("it is the program's name"),
             (true, false) => Some("the test does more than run the program"),
             (true, true) => None,

@@ -5,7 +5,7 @@
 //! repeated, because its recording is needed. When a pool is finished, the file is removed.
 
 use crate::difference::Difference;
-use crate::suspicion::{Coverage, Part};
+use crate::suspicion::{Coverage, CoverageItem};
 use crate::test::{Test, Verdict};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -18,26 +18,26 @@ use std::sync::{Mutex, PoisonError};
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Known {
+pub struct StoredResult {
     /// `pass`, `fail`, `unresolved`, or `unrecorded`: it passed, but could not be used.
     pub verdict: String,
     /// Its coverage.
     #[serde(default)]
-    pub entered: Vec<Part>,
+    pub entered: Vec<CoverageItem>,
     /// Positions of the difference, if it was compared; empty for the same control flow.
     #[serde(default)]
     pub difference: Option<Vec<u32>>,
 }
 
-impl Known {
+impl StoredResult {
     #[must_use]
-    pub fn new(verdict: Verdict, entered: Coverage, difference: Option<&Difference>) -> Known {
+    pub fn new(verdict: Verdict, entered: Coverage, difference: Option<&Difference>) -> StoredResult {
         let verdict = match verdict {
             Verdict::Pass => "pass",
             Verdict::Fail => "fail",
             Verdict::Unresolved => "unresolved",
         };
-        Known {
+        StoredResult {
             verdict: verdict.to_owned(),
             entered: entered.into_iter().collect(),
             difference: difference.map(|difference| difference.positions().to_vec()),
@@ -45,8 +45,8 @@ impl Known {
     }
 
     #[must_use]
-    pub fn unrecorded() -> Known {
-        Known { verdict: "unrecorded".to_owned(), entered: Vec::new(), difference: None }
+    pub fn unrecorded() -> StoredResult {
+        StoredResult { verdict: "unrecorded".to_owned(), entered: Vec::new(), difference: None }
     }
 }
 
@@ -54,7 +54,7 @@ impl Known {
 struct Line {
     run: usize,
     #[serde(flatten)]
-    known: Known,
+    known: StoredResult,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -64,19 +64,19 @@ struct Heading {
 
 /// See the module's documentation.
 #[derive(Debug)]
-pub struct Memory {
+pub struct PoolStore {
     path: PathBuf,
-    known: HashMap<usize, Known>,
+    known: HashMap<usize, StoredResult>,
     file: Mutex<File>,
 }
 
-impl Memory {
+impl PoolStore {
     /// Opens the stored results of a pool; those of another pool are discarded. `identity` identifies the
     /// program and the failing run.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn open(path: &Path, identity: u64, tests: &[Test]) -> Result<Memory> {
+    pub fn open(path: &Path, identity: u64, tests: &[Test]) -> Result<PoolStore> {
         let mut hasher = DefaultHasher::new();
         (identity, tests, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
         let heading = format!("{:016x}", hasher.finish());
@@ -93,11 +93,11 @@ impl Memory {
             text += &line(*run, known);
         }
         file.write_all(text.as_bytes()).map_err(failed)?;
-        Ok(Memory { path: path.to_owned(), known, file: Mutex::new(file) })
+        Ok(PoolStore { path: path.to_owned(), known, file: Mutex::new(file) })
     }
 
     #[must_use]
-    pub fn get(&self, run: usize) -> Option<&Known> {
+    pub fn get(&self, run: usize) -> Option<&StoredResult> {
         self.known.get(&run)
     }
 
@@ -116,7 +116,7 @@ impl Memory {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn put(&self, run: usize, known: &Known) -> Result<()> {
+    pub fn put(&self, run: usize, known: &StoredResult) -> Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(line(run, known).as_bytes())
             .map_err(|source| Error::Write { what: self.path.display().to_string(), source })
@@ -129,12 +129,12 @@ impl Memory {
     }
 }
 
-fn line(run: usize, known: &Known) -> String {
+fn line(run: usize, known: &StoredResult) -> String {
     serde_json::to_string(&Line { run, known: known.clone() }).unwrap_or_default() + "\n"
 }
 
 /// Reads the results of an earlier call, up to the first incomplete line.
-fn read(path: &Path, heading: &str) -> HashMap<usize, Known> {
+fn read(path: &Path, heading: &str) -> HashMap<usize, StoredResult> {
     let Ok(file) = File::open(path) else { return HashMap::new() };
     let mut lines = BufReader::new(file).lines().map_while(std::result::Result::ok);
     let first = lines.next().and_then(|line| serde_json::from_str::<Heading>(&line).ok());
@@ -146,7 +146,7 @@ fn read(path: &Path, heading: &str) -> HashMap<usize, Known> {
 }
 
 /// The nearest run that passed, and the first with the same control flow.
-fn nearest(known: &HashMap<usize, Known>) -> HashSet<usize> {
+fn nearest(known: &HashMap<usize, StoredResult>) -> HashSet<usize> {
     let compared =
         || known.iter().filter_map(|(run, known)| Some((Difference::of(known.difference.clone()?), *run)));
     let best = compared().filter(|(difference, _)| *difference != Difference::Same).min();
@@ -181,8 +181,8 @@ pub fn content(tree: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    fn passed(difference: &[u32]) -> Known {
-        Known::new(Verdict::Pass, Coverage::default(), Some(&Difference::of(difference.to_vec())))
+    fn passed(difference: &[u32]) -> StoredResult {
+        StoredResult::new(Verdict::Pass, Coverage::default(), Some(&Difference::of(difference.to_vec())))
     }
 
     #[test]
@@ -190,19 +190,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pool");
         let tests = [Test::new("a"), Test::new("b")];
-        let memory = Memory::open(&path, 1, &tests).unwrap();
-        let failed = Known::new(Verdict::Fail, Coverage::from([Part::Block(0, 1, 2)]), None);
+        let memory = PoolStore::open(&path, 1, &tests).unwrap();
+        let failed = StoredResult::new(Verdict::Fail, Coverage::from([CoverageItem::Block(0, 1, 2)]), None);
         for (run, known) in
             [passed(&[3]), passed(&[5]), passed(&[]), passed(&[]), failed.clone()].iter().enumerate()
         {
             memory.put(run, known).unwrap();
         }
-        let memory = Memory::open(&path, 1, &tests).unwrap();
+        let memory = PoolStore::open(&path, 1, &tests).unwrap();
         assert_eq!((memory.len(), memory.get(4)), (3, Some(&failed)));
         assert!(memory.get(1).is_none() && memory.get(2).is_none());
         // Another program, or other tests.
-        assert!(Memory::open(&path, 2, &tests).unwrap().is_empty());
-        let memory = Memory::open(&path, 1, &tests[..1]).unwrap();
+        assert!(PoolStore::open(&path, 2, &tests).unwrap().is_empty());
+        let memory = PoolStore::open(&path, 1, &tests[..1]).unwrap();
         assert!(memory.is_empty());
         memory.forget();
         assert!(!path.exists());
@@ -212,12 +212,12 @@ mod tests {
     fn a_line_that_was_cut_off_is_not_known() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pool");
-        let memory = Memory::open(&path, 1, &[]).unwrap();
-        memory.put(0, &Known::unrecorded()).unwrap();
-        memory.put(1, &Known::unrecorded()).unwrap();
+        let memory = PoolStore::open(&path, 1, &[]).unwrap();
+        memory.put(0, &StoredResult::unrecorded()).unwrap();
+        memory.put(1, &StoredResult::unrecorded()).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, &text[..text.len() - 9]).unwrap();
-        assert_eq!(Memory::open(&path, 1, &[]).unwrap().len(), 1);
+        assert_eq!(PoolStore::open(&path, 1, &[]).unwrap().len(), 1);
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(crate) fn last_output_or_end(process: &LoadedProcess) -> Result<(Vec<Criteri
         let written = slicer.io(stream)?.events.iter().filter(|event| event.out && event.length > 0);
         let ends: Vec<u64> = written.map(|event| event.offset + event.length - 1).collect();
         for end in ends.into_iter().rev() {
-            if let Some(criterion) = slicer.ask_output("stdout", end)? {
+            if let Some(criterion) = slicer.output_criterion("stdout", end)? {
                 let note =
                     "What is wrong was found outside of the program: it is asked about what it wrote last.";
                 return Ok((vec![criterion], note));
@@ -48,7 +48,7 @@ pub(crate) fn last_output_or_end(process: &LoadedProcess) -> Result<(Vec<Criteri
         }
     }
     let note = "What is wrong could not be seen inside the program: it is asked about its end.";
-    Ok((slicer.ask_failure()?.into_iter().collect(), note))
+    Ok((slicer.failure_criterion()?.into_iter().collect(), note))
 }
 
 /// The position of an output byte depends on the output before it. Without the preceding byte as a criterion,
@@ -63,7 +63,7 @@ pub(crate) fn with_byte_before(
         && !output.bad.is_empty()
     {
         let slicer = slice::Slicer::new(process, slice::SlicerOptions::default());
-        let more = slicer.ask_output(&output.sink, before)?;
+        let more = slicer.output_criterion(&output.sink, before)?;
         let latest = criteria.iter().map(|c| c.at).max();
         criteria.extend(more.filter(|criterion| latest.is_some_and(|at| criterion.at < at)));
     }
@@ -97,6 +97,6 @@ pub(crate) fn failed_tap(
     let output = if test.tap { std::fs::read(&failing.run.stdout).unwrap_or_default() } else { Vec::new() };
     let Some((offset, line)) = Tap::read(&output).and_then(|tap| tap.failed) else { return Ok(None) };
     let slicer = slice::Slicer::new(process, slice::SlicerOptions::default());
-    let criterion = slicer.ask_output("stdout", offset)?;
+    let criterion = slicer.output_criterion("stdout", offset)?;
     Ok(criterion.map(|criterion| (format!("the program reports `{line}`"), criterion)))
 }

@@ -15,7 +15,7 @@ pub struct Mutation {
 }
 
 /// Maximum length of inputs that are mutated byte by byte.
-const SHORT: usize = 48;
+const MAX_BYTEWISE: usize = 48;
 
 /// At most `most` mutations of an input, the smallest first, all distinct.
 #[must_use]
@@ -36,7 +36,7 @@ pub fn mutations(input: &[u8], most: usize) -> Vec<Mutation> {
     for pair in lines.windows(2) {
         list.exchange(pair[0], pair[1], "lines");
     }
-    if input.len() <= SHORT {
+    if input.len() <= MAX_BYTEWISE {
         let bytes: Vec<(usize, usize)> = (0..input.len()).map(|at| (at, at + 1)).collect();
         list.leave_out(&bytes, "byte");
         for &(at, _) in &bytes {

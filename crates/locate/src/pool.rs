@@ -6,7 +6,7 @@
 use crate::branches::{Branches, Partner, signature};
 use crate::choose::Nearest;
 use crate::difference::Difference;
-use crate::memory::{Known, Memory};
+use crate::memory::{PoolStore, StoredResult};
 use crate::suspicion::{Counts, Coverage};
 use crate::test::{Test, Verdict};
 use crate::{Error, Result};
@@ -55,7 +55,7 @@ pub struct Outcome {
     /// Coverage counts of the runs.
     pub counts: Counts,
     /// The reason for the first run that could not be used.
-    pub trouble: Option<String>,
+    pub first_error: Option<String>,
 }
 
 #[derive(Default)]
@@ -83,14 +83,14 @@ pub fn counterpart(directory: &Path, reference: &Reference<'_>) -> Result<(Loade
 }
 
 /// The context in which runs are made.
-pub struct Means<'m> {
+pub struct RunContext<'m> {
     pub suite: &'m Suite,
     /// Timeout of a recorded run: with some inputs a faulty program does not terminate.
     pub hang: Duration,
     /// Number of parallel runs.
     pub jobs: usize,
     /// Results of the pool's runs from an earlier call.
-    pub memory: Option<&'m Memory>,
+    pub memory: Option<&'m PoolStore>,
     /// Runs that fail in another way than this say nothing of the fault: inputs that were made may be wrong
     /// in ways of their own.
     pub same_end: Option<Status>,
@@ -101,7 +101,7 @@ pub struct Means<'m> {
     pub until: Instant,
 }
 
-impl Means<'_> {
+impl RunContext<'_> {
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || Instant::now() >= self.until
@@ -111,7 +111,7 @@ impl Means<'_> {
         if self.keep { Ok(()) } else { Ok(self.suite.discard(recorded)?) }
     }
 
-    fn put(&self, run: usize, known: &Known) -> Result<()> {
+    fn put(&self, run: usize, known: &StoredResult) -> Result<()> {
         self.memory.map_or(Ok(()), |memory| memory.put(run, known))
     }
 }
@@ -124,7 +124,7 @@ pub fn choose(
     tests: &[Test],
     name: &str,
     reference: &Reference<'_>,
-    means: &Means<'_>,
+    means: &RunContext<'_>,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Outcome> {
     let shared = Mutex::new(Shared::default());
@@ -154,7 +154,7 @@ pub fn choose(
 }
 
 fn examine(
-    means: &Means<'_>,
+    means: &RunContext<'_>,
     test: &Test,
     name: &str,
     number: usize,
@@ -173,8 +173,8 @@ fn examine(
             let mut shared = locked();
             shared.outcome.runs += 1;
             shared.outcome.unrecorded += 1;
-            shared.outcome.trouble.get_or_insert_with(|| error.to_string());
-            return means.put(number, &Known::unrecorded());
+            shared.outcome.first_error.get_or_insert_with(|| error.to_string());
+            return means.put(number, &StoredResult::unrecorded());
         }
         Err(error) => return Err(error.into()),
     };
@@ -196,17 +196,17 @@ fn examine(
         // Replaying a run that does not terminate would take longer than all others together.
         Verdict::Fail | Verdict::Unresolved => {
             means.discard(&recorded)?;
-            return means.put(number, &Known::new(verdict, Coverage::default(), None));
+            return means.put(number, &StoredResult::new(verdict, Coverage::default(), None));
         }
     };
     if !passed && means.same_end.is_some_and(|end| end != recorded.run.status) {
         return means.discard(&recorded);
     }
-    let compared = held_against(&recorded.directory, number, passed, reference, shared);
+    let compared = compare_run(&recorded.directory, number, passed, reference, shared);
     let mut shared = locked();
     match compared {
         Ok((coverage, difference)) => {
-            means.put(number, &Known::new(verdict, coverage, difference.as_ref()))?;
+            means.put(number, &StoredResult::new(verdict, coverage, difference.as_ref()))?;
             match difference {
                 Some(difference) => {
                     shared.outcome.compared += 1;
@@ -218,16 +218,16 @@ fn examine(
         Err(error) => {
             // A failed run does not affect which run is nearest.
             shared.outcome.unrecorded += u32::from(passed);
-            shared.outcome.trouble.get_or_insert_with(|| error.to_string());
+            shared.outcome.first_error.get_or_insert_with(|| error.to_string());
             means.discard(&recorded)?;
-            if passed { means.put(number, &Known::unrecorded()) } else { Ok(()) }
+            if passed { means.put(number, &StoredResult::unrecorded()) } else { Ok(()) }
         }
     }
 }
 
 /// Counts the coverage of a run. Returns no difference if the run is certainly neither the nearest nor the
 /// first with the same control flow.
-fn held_against(
+fn compare_run(
     directory: &Path,
     number: usize,
     passed: bool,
@@ -244,7 +244,8 @@ fn held_against(
     let wanted = {
         let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let first_same = shared.outcome.same_flow.as_ref().is_none_or(|same| number < same.number);
-        shared.nearest.may_be(&bound, number) || first_same && reference.branches.has_all_ways(&signature)
+        shared.nearest.could_be_nearest(&bound, number)
+            || first_same && reference.branches.has_all_directions(&signature)
     };
     let difference = if wanted { Some(reference.branches.compare(&process, stream)?.0) } else { None };
     Ok((coverage, difference))
@@ -252,7 +253,7 @@ fn held_against(
 
 impl Shared {
     /// Keeps a run if it is the best of its kind, and removes the recording that it replaces.
-    fn take(&mut self, means: &Means<'_>, candidate: Candidate) -> Result<()> {
+    fn take(&mut self, means: &RunContext<'_>, candidate: Candidate) -> Result<()> {
         let outcome = &mut self.outcome;
         let place = if candidate.difference == Difference::Same {
             let first = outcome.same_flow.as_ref().is_none_or(|same| candidate.number < same.number);
@@ -271,7 +272,7 @@ impl Shared {
 
 impl Outcome {
     /// Counts a run of an earlier call.
-    fn remember(&mut self, known: &Known) {
+    fn remember(&mut self, known: &StoredResult) {
         self.runs += 1;
         let entered: Coverage = known.entered.iter().copied().collect();
         match known.verdict.as_str() {
@@ -294,7 +295,7 @@ impl Outcome {
         self.unresolved += other.unresolved;
         self.unrecorded += other.unrecorded;
         self.compared += other.compared;
-        self.trouble = self.trouble.take().or(other.trouble);
+        self.first_error = self.first_error.take().or(other.first_error);
         let numbered = |candidate: Option<Candidate>| {
             candidate.map(|candidate| Candidate { number: candidate.number + first, ..candidate })
         };

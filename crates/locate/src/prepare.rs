@@ -1,7 +1,7 @@
 //! Builds the program, lists its suite, and runs the failing test to check that it fails reliably.
 
 use crate::search::Found;
-use crate::session::{News, Request};
+use crate::session::{ProgressEvent, Request};
 use crate::suites::ctest;
 use crate::test::{Test, Verdict};
 use crate::{Error, Result};
@@ -15,7 +15,7 @@ pub(crate) fn build_as(
     request: &Request,
     mode: Mode,
     stop: &Arc<AtomicBool>,
-    news: &dyn Fn(&News),
+    news: &dyn Fn(&ProgressEvent),
 ) -> Result<Suite> {
     let work = Work::open(&request.work, request.keep)?;
     let version = Version::resolve(".", &request.here)?;
@@ -35,7 +35,7 @@ pub(crate) fn build_as(
         repeat: request.repeat,
         limits: request.limits,
     };
-    news(&News::Building);
+    news(&ProgressEvent::Building);
     let mut suite = Suite::open(work, setup, stop.clone())?;
     suite.build_as(mode)?;
     Ok(suite)
@@ -82,7 +82,7 @@ pub(crate) fn with_suite(request: &Request, suite: &Suite) -> Result<(Request, V
 }
 
 /// Timeouts of runs.
-pub(crate) struct Patience {
+pub(crate) struct Timeouts {
     /// For any other test.
     pub timeout: Duration,
     /// The timeout that the failing test exceeded, if it hung; it is that of other tests, too.
@@ -90,12 +90,12 @@ pub(crate) struct Patience {
     usual: Duration,
 }
 
-impl Patience {
+impl Timeouts {
     /// Timeout of recording the failing test.
     pub(crate) fn of_recording(&self) -> Duration {
         match self.hung {
             Some(_) => TrialLimits::of_recorded_hang(self.usual),
-            None => (self.timeout * SLOWER).max(AT_LEAST),
+            None => (self.timeout * RECORDING_FACTOR).max(MIN_RECORDING_TIMEOUT),
         }
     }
 
@@ -110,12 +110,12 @@ impl Patience {
 }
 
 /// Factor for the slowdown of recording.
-const SLOWER: u32 = 100;
-const AT_LEAST: Duration = Duration::from_secs(60);
+const RECORDING_FACTOR: u32 = 100;
+const MIN_RECORDING_TIMEOUT: Duration = Duration::from_secs(60);
 /// Number of other tests from which a usual time is measured.
 const SAMPLES: usize = 3;
 /// A test that takes this many times as long as others hangs.
-const LONGER: u32 = 100;
+const HANG_FACTOR: u32 = 100;
 const HANGS_BESIDE_OTHERS: Duration = Duration::from_secs(10);
 const HANGS_ALONE: Duration = Duration::from_secs(60);
 
@@ -132,7 +132,7 @@ fn usual(request: &Request, suite: &Suite) -> Result<Option<Duration>> {
 }
 
 /// Runs the failing test `repeat` times and checks that it always fails. Returns the timeouts of other runs.
-pub(crate) fn failing_always(request: &Request, suite: &Suite) -> Result<Patience> {
+pub(crate) fn check_fails(request: &Request, suite: &Suite) -> Result<Timeouts> {
     let mut limit = request.limits.test.unwrap_or(HANGS_BESIDE_OTHERS);
     let mut usual_time = Duration::ZERO;
     let mut hung = None;
@@ -142,7 +142,7 @@ pub(crate) fn failing_always(request: &Request, suite: &Suite) -> Result<Patienc
         let mut run = suite.run(&run_of(&request.test, "plain"), limit)?;
         if run.status == Status::TimedOut {
             let usual = usual(request, suite)?;
-            let longer = usual.map_or(HANGS_ALONE, |usual| (usual * LONGER).max(HANGS_BESIDE_OTHERS));
+            let longer = usual.map_or(HANGS_ALONE, |usual| (usual * HANG_FACTOR).max(HANGS_BESIDE_OTHERS));
             usual_time = usual.unwrap_or_default();
             if request.limits.test.is_none() && longer > limit {
                 limit = longer;
@@ -173,16 +173,16 @@ pub(crate) fn failing_always(request: &Request, suite: &Suite) -> Result<Patienc
         _ if failed < verdicts.len() => {
             Err(Error::Flaky { why: format!("it failed in {failed} of {} runs", verdicts.len()) })
         }
-        _ if hung.is_some() => Ok(Patience { timeout: limit, hung, usual: usual_time }),
+        _ if hung.is_some() => Ok(Timeouts { timeout: limit, hung, usual: usual_time }),
         _ => {
-            let timeout = Duration::from_secs_f64(slowest * 10.0).max(TrialLimits::LEAST);
-            Ok(Patience { timeout: request.limits.test.unwrap_or(timeout), hung, usual: usual_time })
+            let timeout = Duration::from_secs_f64(slowest * 10.0).max(TrialLimits::MIN_TIMEOUT);
+            Ok(Timeouts { timeout: request.limits.test.unwrap_or(timeout), hung, usual: usual_time })
         }
     }
 }
 
 /// Adds a note if the test of the compared run does not always pass.
-pub(crate) fn flaky_nearest(
+pub(crate) fn note_flaky_test(
     request: &Request,
     suite: &Suite,
     found: &Found,

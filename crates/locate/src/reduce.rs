@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// Maximum number of parts; a granularity with more is skipped.
-const MOST_PARTS: usize = 2000;
+const MAX_PARTS: usize = 2000;
 
 /// Whether an input still fails; `None` to stop.
 pub type Fails<'f> = dyn FnMut(&[u8]) -> Result<Option<bool>> + 'f;
@@ -36,7 +36,7 @@ pub fn reduce(input: &[u8], fails: &mut Fails<'_>) -> Result<Vec<u8>> {
     let mut kept = input.to_vec();
     for starts in [line_starts, word_starts, byte_starts] {
         let parts = cut(&kept, &starts(&kept));
-        if parts.len() > MOST_PARTS {
+        if parts.len() > MAX_PARTS {
             continue;
         }
         let (parts, stopped) = minimise(parts, &mut asked)?;

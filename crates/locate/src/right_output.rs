@@ -31,7 +31,7 @@ pub fn suspicion(failure: &Failure<'_>, sink: &str, written: &[u8], expected: &[
         if asked == MOST.min(affordable as usize) {
             break;
         }
-        let criteria = slicer.ask_outputs(sink, bytes.start as u64..bytes.end as u64)?;
+        let criteria = slicer.output_criteria(sink, bytes.start as u64..bytes.end as u64)?;
         if criteria.is_empty() {
             continue;
         }

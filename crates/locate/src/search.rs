@@ -1,25 +1,25 @@
 //! The sources of passing runs: the user's tests, inputs close to the failing one, models of a solver.
 
 use crate::Result;
-use crate::generate::{SOLVING, generate};
-use crate::inputs::Replaceable;
+use crate::generate::{QUERY_TIMEOUT, generate};
+use crate::inputs::ReplaceableInputs;
 use crate::perturb::mutations;
-use crate::pool::{self, Means, Outcome, Reference};
+use crate::pool::{self, Outcome, Reference, RunContext};
 use crate::prepare::run_of;
 use crate::reduce::reduce;
-use crate::session::{News, Request};
+use crate::session::{ProgressEvent, Request};
 use crate::test::{Test, Verdict};
 use std::time::Instant;
 use symbolic::Origin;
 use trials::Status;
 
 /// Maximum number of passing inputs from minimising the failing one that are recorded.
-const MOST_MET: usize = 40;
+const MAX_PASSING_INPUTS: usize = 40;
 
 /// The context of a search.
 pub(crate) struct Case<'c> {
     pub request: &'c Request,
-    pub means: &'c Means<'c>,
+    pub means: &'c RunContext<'c>,
     pub reference: &'c Reference<'c>,
     /// The failing process.
     pub recorded: &'c recording::Process,
@@ -27,7 +27,7 @@ pub(crate) struct Case<'c> {
     pub until: u64,
     /// How the failing test ended.
     pub status: Status,
-    pub news: &'c (dyn Fn(&News) + Sync),
+    pub news: &'c (dyn Fn(&ProgressEvent) + Sync),
 }
 
 /// The source of passing runs that was searched last, and its result.
@@ -40,11 +40,11 @@ pub(crate) struct Found {
 
 impl Case<'_> {
     /// Tries the user's tests first; if none passes, inputs close to the failing one; then models of a
-    /// solver. `own_end`: the test fails because of how the program ends. Adds notes on sources without a
+    /// solver. `own_status`: the test fails because of how the program ends. Adds notes on sources without a
     /// passing run.
-    pub fn search(&self, own_end: bool, notes: &mut Vec<String>) -> Result<Found> {
+    pub fn search(&self, own_status: bool, notes: &mut Vec<String>) -> Result<Found> {
         let (request, means) = (self.request, self.means);
-        let progress = |run: usize, of: usize| (self.news)(&News::Pool { run, of });
+        let progress = |run: usize, of: usize| (self.news)(&ProgressEvent::Pool { run, of });
         let outcome = pool::choose(&request.pool, "pool", self.reference, means, &progress)?;
         let kind = if request.pool.is_empty() { "none" } else { "tests" };
         let given = Found { kind, tests: request.pool.clone(), outcome };
@@ -55,25 +55,25 @@ impl Case<'_> {
             let runs = given.outcome.runs;
             notes.push(format!("None of the {runs} tests that were given passes and can be compared with."));
         }
-        let Some(mut inputs) = self.inputs(own_end, notes)? else { return Ok(given) };
+        let Some(mut inputs) = self.inputs(own_status, notes)? else { return Ok(given) };
         let tests = perturbed(&mut inputs, request.perturbations)?;
-        let means = &Means { memory: None, same_end: Some(self.status), ..*means };
-        let half = Means { until: Instant::now() + request.budget / 2, ..*means };
+        let means = &RunContext { memory: None, same_end: Some(self.status), ..*means };
+        let half = RunContext { until: Instant::now() + request.budget / 2, ..*means };
         let outcome = pool::choose(&tests, "perturbed", self.reference, &half, &progress)?;
         if outcome.best().is_some() || means.is_stopped() {
             return Ok(Found { kind: "perturbed", tests, outcome });
         }
         notes.push(format!("{} inputs near to the failing one were tried, and none passes.", outcome.runs));
         let third = Instant::now() + means.until.saturating_duration_since(Instant::now()) / 3;
-        let tests = self.reduced(&mut inputs, &Means { until: third, ..*means }, notes)?;
+        let tests = self.reduced(&mut inputs, &RunContext { until: third, ..*means }, notes)?;
         let outcome = pool::choose(&tests, "reduced", self.reference, means, &progress)?;
         if outcome.best().is_some() || means.is_stopped() {
             return Ok(Found { kind: "perturbed", tests, outcome });
         }
-        (self.news)(&News::Generating);
+        (self.news)(&ProgressEvent::Generating);
         let mut settings =
             solver::Settings { commands: request.solvers.clone(), ..solver::Settings::default() };
-        settings.limits.timeout = SOLVING;
+        settings.limits.timeout = QUERY_TIMEOUT;
         let (outcome, tests, tried) =
             generate(self.recorded, self.reference, self.until, &mut inputs, &settings, means)?;
         if outcome.best().is_none() {
@@ -90,11 +90,11 @@ impl Case<'_> {
     /// passed during this, the last first, and with mutations of the result: these are nearest to failing.
     fn reduced(
         &self,
-        inputs: &mut Replaceable,
-        means: &Means<'_>,
+        inputs: &mut ReplaceableInputs,
+        means: &RunContext<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Vec<Test>> {
-        (self.news)(&News::Reducing);
+        (self.news)(&ProgressEvent::Reducing);
         let mut smaller: Vec<(Origin, Vec<u8>)> = inputs.parts.clone();
         let mut met = Vec::new();
         for at in 0..smaller.len() {
@@ -131,7 +131,7 @@ impl Case<'_> {
             smaller[at].1 = left;
         }
         met.reverse();
-        met.truncate(MOST_MET);
+        met.truncate(MAX_PASSING_INPUTS);
         if smaller != inputs.parts {
             for at in 0..smaller.len() {
                 for mutation in mutations(&smaller[at].1, self.request.perturbations / 2) {
@@ -146,10 +146,11 @@ impl Case<'_> {
     }
 
     /// The inputs that can be replaced; `None` if there are none, with a note on the reason.
-    fn inputs(&self, own_end: bool, notes: &mut Vec<String>) -> Result<Option<Replaceable>> {
+    fn inputs(&self, own_status: bool, notes: &mut Vec<String>) -> Result<Option<ReplaceableInputs>> {
         let scratch = self.means.suite.work().fresh_tmp("inputs")?;
         let (process, stream) = (self.reference.process, self.reference.stream);
-        let inputs = Replaceable::new(process, self.recorded, stream, &self.request.test, own_end, &scratch);
+        let inputs =
+            ReplaceableInputs::new(process, self.recorded, stream, &self.request.test, own_status, &scratch);
         let inputs = match inputs {
             Ok(inputs) => inputs,
             Err(error) => {
@@ -166,7 +167,7 @@ impl Case<'_> {
 }
 
 /// Tests with mutations of the failing input, alternating between its parts.
-fn perturbed(inputs: &mut Replaceable, most: usize) -> Result<Vec<Test>> {
+fn perturbed(inputs: &mut ReplaceableInputs, most: usize) -> Result<Vec<Test>> {
     let parts = inputs.parts.clone();
     let mut lists: Vec<_> = parts
         .iter()

@@ -14,10 +14,10 @@ use crate::coverage;
 use crate::dataflow::Aligned;
 use crate::entries;
 use crate::failure::Failure;
-use crate::memory::{self, Memory};
+use crate::memory::{self, PoolStore};
 use crate::observation::{against_expected, failed_tap, last_output_or_end, observed, with_byte_before};
-use crate::pool::{Means, Outcome, Passing, Reference};
-use crate::prepare::{build_as, failing_always, flaky_nearest, run_of, with_suite};
+use crate::pool::{Outcome, Passing, Reference, RunContext};
+use crate::prepare::{build_as, check_fails, note_flaky_test, run_of, with_suite};
 use crate::right_output;
 use crate::search::Case;
 use crate::suspicion;
@@ -70,7 +70,7 @@ pub struct Request {
 
 /// A progress event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum ProgressEvent {
     Building,
     Testing,
     Recording,
@@ -93,10 +93,14 @@ pub enum News {
 ///
 /// # Errors
 /// See [`Error`]; a test that passes and a flaky one are errors.
-pub fn locate(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + Sync)) -> Result<Located> {
+pub fn locate(
+    request: &Request,
+    stop: &Arc<AtomicBool>,
+    news: &(dyn Fn(&ProgressEvent) + Sync),
+) -> Result<Located> {
     let recorded = by_recordings(request, stop, news);
     let why = match &recorded {
-        Err(error) if error.is_of_recording() => {
+        Err(error) if error.is_recording_error() => {
             format!("The failing test could not be recorded: failed to {error}.")
         }
         Ok(located) if located.is_incomparable() => {
@@ -116,20 +120,20 @@ pub fn locate(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
 fn by_recordings(
     request: &Request,
     stop: &Arc<AtomicBool>,
-    news: &(dyn Fn(&News) + Sync),
+    news: &(dyn Fn(&ProgressEvent) + Sync),
 ) -> Result<Located> {
     let began = Instant::now();
     let suite = build_as(request, Mode::Instrument, stop, news)?;
     let (request, unlisted) = &with_suite(request, &suite)?;
-    news(&News::Testing);
-    let patience = failing_always(request, &suite)?;
-    news(&News::Recording);
-    let failing = suite.record(&run_of(&request.test, "failing"), patience.of_recording())?;
+    news(&ProgressEvent::Testing);
+    let timeouts = check_fails(request, &suite)?;
+    news(&ProgressEvent::Recording);
+    let failing = suite.record(&run_of(&request.test, "failing"), timeouts.of_recording())?;
     let mut located = Located {
         schema: SCHEMA.to_owned(),
         build: request.build.clone(),
         failing: ran(&request.test, &failing, true),
-        notes: patience.note().into_iter().collect(),
+        notes: timeouts.note().into_iter().collect(),
         ..Located::default()
     };
     if request.test.judge(&failing.run) != Verdict::Fail {
@@ -147,7 +151,7 @@ fn by_recordings(
         observed.observation.summary = format!("the test ended with {}", failing.run.status);
         observed.notes.clear();
     }
-    news(&News::Observed(observed.observation.summary.clone()));
+    news(&ProgressEvent::Observed(observed.observation.summary.clone()));
     located.observation = observed.observation.clone();
     located.notes.extend(observed.notes.iter().chain(unlisted).cloned());
     let index = observed.process.min(recording.processes.len().saturating_sub(1));
@@ -156,7 +160,7 @@ fn by_recordings(
     located.notes.extend(other_processes(&recording, recorded));
     let mut process = LoadedProcess::load(&recording, recorded, &Options::default())?;
     observed.prepare(&mut process);
-    news(&News::Slicing);
+    news(&ProgressEvent::Slicing);
     if let Some((summary, criterion)) = failed_tap(&request.test, &failing, &process)? {
         (located.observation.kind, located.observation.summary) = ("output".to_owned(), summary);
         observed.criteria = vec![criterion];
@@ -190,17 +194,19 @@ fn by_recordings(
         stream,
         branches: &branches,
     };
-    let memory =
-        Memory::open(&suite.work().root().join("pool"), identity(request, &suite, &branches), &request.pool)?;
+    let memory = PoolStore::open(
+        &suite.work().root().join("pool"),
+        identity(request, &suite, &branches),
+        &request.pool,
+    )?;
     if !memory.is_empty() {
         located.notes.push(format!("{} runs of the pool are known from an earlier call.", memory.len()));
     }
-    let hang = request
-        .limits
-        .test
-        .or(patience.hung)
-        .unwrap_or_else(|| Duration::from_secs_f64(failing.run.seconds * 10.0).max(TrialLimits::LEAST));
-    let means = Means {
+    let hang =
+        request.limits.test.or(timeouts.hung).unwrap_or_else(|| {
+            Duration::from_secs_f64(failing.run.seconds * 10.0).max(TrialLimits::MIN_TIMEOUT)
+        });
+    let means = RunContext {
         memory: Some(&memory),
         same_end: None,
         keep: request.keep,
@@ -212,8 +218,8 @@ fn by_recordings(
     };
     let status = failing.run.status;
     let case = Case { request, means: &means, reference: &reference, recorded, until, status, news };
-    let own_end = OWN_END.contains(&observed.observation.kind.as_str());
-    let found = case.search(own_end, &mut located.notes)?;
+    let own_status = OWN_END.contains(&observed.observation.kind.as_str());
+    let found = case.search(own_status, &mut located.notes)?;
     if found.outcome.hung > 0 {
         let (hung, seconds) = (found.outcome.hung, means.hang.as_secs_f64());
         located.notes.push(format!(
@@ -223,17 +229,17 @@ fn by_recordings(
     if found.outcome.runs as usize >= request.pool.len() {
         memory.forget();
     }
-    flaky_nearest(request, &suite, &found, patience.timeout, &mut located.notes)?;
-    news(&News::Comparing);
+    note_flaky_test(request, &suite, &found, timeouts.timeout, &mut located.notes)?;
+    news(&ProgressEvent::Comparing);
     located.pool = pool_of(&found.outcome, found.kind);
-    if let Some(trouble) = &found.outcome.trouble {
+    if let Some(first_error) = &found.outcome.first_error {
         let unused = found.outcome.unrecorded;
-        located.notes.push(format!("{unused} runs could not be used: failed to {trouble}."));
+        located.notes.push(format!("{unused} runs could not be used: failed to {first_error}."));
     }
-    tell(&mut located, &failure, &reference, &found.outcome, &found.tests)?;
+    fill_results(&mut located, &failure, &reference, &found.outcome, &found.tests)?;
     let mut counts = found.outcome.counts;
     // A loop without end continues as it began.
-    let last = if patience.hung.is_some() { until } else { u64::MAX };
+    let last = if timeouts.hung.is_some() { until } else { u64::MAX };
     let (_, coverage) = signature(&process, stream, last)?;
     counts.add(&coverage, false);
     let pool = counts.weight().map(|weight| {
@@ -270,7 +276,7 @@ fn other_processes(recording: &Recording, failing: &recording::Process) -> Optio
 }
 
 /// Fills in the results of the runs.
-fn tell(
+fn fill_results(
     located: &mut Located,
     failure: &Failure<'_>,
     reference: &Reference<'_>,

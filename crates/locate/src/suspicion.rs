@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A part of the program that a run executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Part {
+pub enum CoverageItem {
     /// A basic block: module, function, block.
     Block(u32, u32, u32),
     /// The edge from a branch to a block: module, function, index of the branch, block.
@@ -23,15 +23,15 @@ pub enum Part {
 }
 
 /// The parts that a run executed.
-pub type Coverage = BTreeSet<Part>;
+pub type Coverage = BTreeSet<CoverageItem>;
 
 /// Minimum number of runs for a meaningful order.
-const LEAST_RUNS: u32 = 10;
+const MIN_RUNS: u32 = 10;
 /// Damping of the first ranks: the larger, the less they weigh.
-const FLATTEN: f64 = 6.0;
+const RANK_DAMPING: f64 = 6.0;
 /// How much more the order of a large pool weighs than that of the report, which is from one pair of runs; that of so
 /// many runs weighs half of it.
-const POOL: f64 = 3.0;
+const POOL_WEIGHT: f64 = 3.0;
 const HALF: f64 = 30.0;
 /// The same for right outputs of the failing run, where there is no pool; half of it beside one that weighs 2.
 const RIGHT: f64 = 3.0;
@@ -44,7 +44,7 @@ pub type Suspicion = BTreeMap<(String, u32), f64>;
 pub struct Counts {
     failed: u32,
     passed: u32,
-    parts: BTreeMap<Part, (u32, u32)>,
+    parts: BTreeMap<CoverageItem, (u32, u32)>,
 }
 
 impl Counts {
@@ -64,7 +64,7 @@ impl Counts {
         }
     }
 
-    fn ochiai(&self, part: Part) -> f64 {
+    fn ochiai(&self, part: CoverageItem) -> f64 {
         let (failed, passed) = self.parts.get(&part).copied().unwrap_or_default();
         ochiai(failed, passed, self.failed)
     }
@@ -81,12 +81,14 @@ impl Counts {
         let mut lines = Suspicion::new();
         for &part in failing {
             let suspicion = self.ochiai(part);
-            let (Part::Block(module, function, _) | Part::Way(module, function, ..)) = part;
+            let (CoverageItem::Block(module, function, _) | CoverageItem::Way(module, function, ..)) = part;
             let model = process.image.module(module);
             let body = &model.functions[function as usize];
             let code = match part {
-                Part::Block(_, _, block) => body.blocks.get(block as usize).map(|code| code.start..code.end),
-                Part::Way(_, _, index, _) => Some(index..index + 1),
+                CoverageItem::Block(_, _, block) => {
+                    body.blocks.get(block as usize).map(|code| code.start..code.end)
+                }
+                CoverageItem::Way(_, _, index, _) => Some(index..index + 1),
             };
             for index in code.into_iter().flatten() {
                 let place = body.place(index as usize);
@@ -104,8 +106,8 @@ impl Counts {
     #[must_use]
     pub fn weight(&self) -> Option<f64> {
         let runs = self.failed + self.passed;
-        let is_enough = self.failed > 0 && self.passed > 0 && runs >= LEAST_RUNS;
-        is_enough.then(|| POOL * f64::from(runs) / (f64::from(runs) + HALF))
+        let is_enough = self.failed > 0 && self.passed > 0 && runs >= MIN_RUNS;
+        is_enough.then(|| POOL_WEIGHT * f64::from(runs) / (f64::from(runs) + HALF))
     }
 }
 
@@ -120,7 +122,7 @@ pub fn ochiai(failed: u32, passed: u32, all_failed: u32) -> f64 {
 /// Joins the order of the report with that of what the pool says, by its weight, and that of right outputs, if
 /// there are any.
 pub fn join(lines: &mut [SuspectLine], pool: Option<(f64, &Suspicion)>, right: &Suspicion) {
-    let mut weights: Vec<f64> = (0..lines.len()).map(|n| 1.0 / (FLATTEN + n as f64)).collect();
+    let mut weights: Vec<f64> = (0..lines.len()).map(|n| 1.0 / (RANK_DAMPING + n as f64)).collect();
     if let Some((weight, pool)) = pool {
         for line in lines.iter_mut() {
             line.suspicion = Some(of(line, pool));
@@ -149,7 +151,7 @@ fn weigh(weights: &mut [f64], lines: &[SuspectLine], suspicion: &Suspicion, weig
     for (sum, own) in weights.iter_mut().zip(&all) {
         let above = all.iter().filter(|other| *other > own).count() as f64;
         let same = all.iter().filter(|other| *other == own).count() as f64;
-        *sum += weight / (FLATTEN + above + (same - 1.0) / 2.0);
+        *sum += weight / (RANK_DAMPING + above + (same - 1.0) / 2.0);
     }
 }
 
@@ -169,13 +171,13 @@ mod tests {
     #[test]
     fn blocks_of_failed_runs_are_suspicious() {
         let mut counts = Counts::default();
-        let block = |number| Part::Block(0, 0, number);
-        counts.add(&Coverage::from([block(0), block(1), Part::Way(0, 0, 4, 1)]), false);
-        counts.add(&Coverage::from([block(0), block(2), Part::Way(0, 0, 4, 2)]), true);
+        let block = |number| CoverageItem::Block(0, 0, number);
+        counts.add(&Coverage::from([block(0), block(1), CoverageItem::Way(0, 0, 4, 1)]), false);
+        counts.add(&Coverage::from([block(0), block(2), CoverageItem::Way(0, 0, 4, 2)]), true);
         assert_eq!(counts.weight(), None);
         assert!(counts.ochiai(block(1)) > counts.ochiai(block(0)));
         // Both ran the branch, but with different directions.
-        assert!(counts.ochiai(Part::Way(0, 0, 4, 1)) > counts.ochiai(block(0)));
+        assert!(counts.ochiai(CoverageItem::Way(0, 0, 4, 1)) > counts.ochiai(block(0)));
         assert_eq!(counts.ochiai(block(2)), 0.0);
         assert_eq!(counts.ochiai(block(9)), 0.0);
     }

@@ -24,7 +24,7 @@ impl Region {
 
 /// How to continue after a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum Continuation {
     /// Try the set with further, earlier branches.
     Deeper,
     /// No earlier branch can help.
@@ -37,7 +37,7 @@ const MOST: usize = 6;
 
 /// Visits the sets as positions in `regions`, which are in execution order. Returns whether a visit stopped
 /// it.
-pub fn enumerate(regions: &[Region], visit: &mut dyn FnMut(&[usize]) -> Next) -> bool {
+pub fn enumerate(regions: &[Region], visit: &mut dyn FnMut(&[usize]) -> Continuation) -> bool {
     extend(regions, regions.len(), &[], visit)
 }
 
@@ -45,7 +45,7 @@ fn extend(
     regions: &[Region],
     before: usize,
     turned: &[usize],
-    visit: &mut dyn FnMut(&[usize]) -> Next,
+    visit: &mut dyn FnMut(&[usize]) -> Continuation,
 ) -> bool {
     for branch in (0..before).rev() {
         if turned.iter().any(|later| regions[branch].holds(regions[*later].from)) {
@@ -54,10 +54,10 @@ fn extend(
         let mut set = vec![branch];
         set.extend(turned);
         match visit(&set) {
-            Next::Stop => return true,
-            Next::Prune => {}
-            Next::Deeper if set.len() == MOST => {}
-            Next::Deeper => {
+            Continuation::Stop => return true,
+            Continuation::Prune => {}
+            Continuation::Deeper if set.len() == MOST => {}
+            Continuation::Deeper => {
                 if extend(regions, branch, &set, visit) {
                     return true;
                 }
@@ -77,7 +77,7 @@ mod tests {
         let mut sets = Vec::new();
         enumerate(regions, &mut |set| {
             sets.push(set.to_vec());
-            if sets.len() < most { Next::Deeper } else { Next::Stop }
+            if sets.len() < most { Continuation::Deeper } else { Continuation::Stop }
         });
         sets
     }
@@ -100,7 +100,7 @@ mod tests {
         let mut seen = Vec::new();
         enumerate(&regions, &mut |set| {
             seen.push(set.to_vec());
-            if set == [2] { Next::Prune } else { Next::Deeper }
+            if set == [2] { Continuation::Prune } else { Continuation::Deeper }
         });
         assert_eq!(seen, [vec![2], vec![1], vec![0, 1], vec![0]]);
     }

@@ -130,12 +130,12 @@ impl Bits {
 
 /// A builder for a set whose numbers arrive in no order.
 #[derive(Debug, Default)]
-pub struct Collector {
+pub struct BitsBuilder {
     words: Vec<u64>,
     touched: Vec<u32>,
 }
 
-impl Collector {
+impl BitsBuilder {
     /// Inserts a number.
     pub fn insert(&mut self, n: u32) {
         let word = (n / 64) as usize;
@@ -198,7 +198,7 @@ mod tests {
             prop_assert_eq!(x.iter().collect::<BTreeSet<_>>(), a.clone());
             prop_assert!((0..600).all(|n| x.contains(n) == a.contains(&n)));
             prop_assert_eq!(x.is_empty(), a.is_empty());
-            let mut collector = Collector::default();
+            let mut collector = BitsBuilder::default();
             for set in [&b, &a] {
                 set.iter().rev().for_each(|n| collector.insert(*n));
                 prop_assert_eq!(collector.take(), of(set));

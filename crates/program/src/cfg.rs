@@ -26,9 +26,9 @@ impl Graph {
         let count = successors.len();
         let mut predecessors = vec![Vec::new(); count];
         // The last node found to have an edge to each node. Nodes are visited in order.
-        let mut led_by = vec![usize::MAX; count];
+        let mut last_predecessor = vec![usize::MAX; count];
         for (from, list) in successors.iter_mut().enumerate() {
-            list.retain(|to| match led_by.get_mut(*to as usize) {
+            list.retain(|to| match last_predecessor.get_mut(*to as usize) {
                 Some(last) => std::mem::replace(last, from) != from,
                 None => false,
             });

@@ -12,7 +12,7 @@ use std::path::Path;
 /// The serialised form is postcard's. The models in it are sections in the format of a binary, with
 /// their own version and checksum.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct StoredBinary {
     /// The GNU build id, if the linker wrote one.
     pub build_id: Option<Vec<u8>>,
     /// The content of each [`section::NAME`] section.
@@ -21,12 +21,12 @@ pub struct Kept {
     pub constants: Constants,
 }
 
-impl Kept {
+impl StoredBinary {
     /// Reads it from a binary.
     ///
     /// # Errors
     /// If the file cannot be read, or is not ELF. Models are not decoded.
-    pub fn read(path: &Path) -> Result<Kept, BinaryError> {
+    pub fn read(path: &Path) -> Result<StoredBinary, BinaryError> {
         let bytes =
             std::fs::read(path).map_err(|error| BinaryError::File { path: path.to_owned(), error })?;
         let file = object::File::parse(&bytes[..])?;
@@ -35,7 +35,7 @@ impl Kept {
         for data in model_sections(&file) {
             sections.push(data?.into_owned());
         }
-        Ok(Kept { build_id, sections, constants: Constants::of(&file)? })
+        Ok(StoredBinary { build_id, sections, constants: Constants::of(&file)? })
     }
 
     /// Returns the serialised form.
@@ -50,7 +50,7 @@ impl Kept {
     ///
     /// # Errors
     /// If the bytes are malformed.
-    pub fn decode(bytes: &[u8]) -> Result<Kept, SectionError> {
+    pub fn decode(bytes: &[u8]) -> Result<StoredBinary, SectionError> {
         postcard::from_bytes(bytes).map_err(|e| SectionError::Unpack { at: 0, reason: e.to_string() })
     }
 
@@ -71,9 +71,9 @@ impl Kept {
 mod tests {
     use super::*;
 
-    fn sample() -> Kept {
+    fn sample() -> StoredBinary {
         let module = Module { name: "a.c".to_owned(), ..Module::default() };
-        Kept {
+        StoredBinary {
             build_id: Some(vec![1, 2, 3]),
             sections: vec![section::encode(&module).expect("a section"); 2],
             constants: Constants {
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn what_is_kept_comes_back() {
         let kept = sample();
-        let again = Kept::decode(&kept.encode().expect("bytes")).expect("the same");
+        let again = StoredBinary::decode(&kept.encode().expect("bytes")).expect("the same");
         assert_eq!(again, kept);
         assert_eq!(again.modules().expect("models").len(), 2);
     }
@@ -98,13 +98,13 @@ mod tests {
     fn damaged_bytes_are_no_panic() {
         let bytes = sample().encode().expect("bytes");
         for at in 0..bytes.len() {
-            let _ = Kept::decode(&bytes[..at]).map(|k| k.modules());
+            let _ = StoredBinary::decode(&bytes[..at]).map(|k| k.modules());
             for value in [0, 0x7f, 0xff, bytes[at] ^ 1] {
                 let mut changed = bytes.clone();
                 changed[at] = value;
-                let _ = Kept::decode(&changed).map(|k| k.modules());
+                let _ = StoredBinary::decode(&changed).map(|k| k.modules());
             }
         }
-        assert!(Kept::decode(&bytes[..bytes.len() / 2]).is_err());
+        assert!(StoredBinary::decode(&bytes[..bytes.len() / 2]).is_err());
     }
 }

@@ -15,12 +15,12 @@
 //! * [`text`]: the model as readable text (`relapse dump program`);
 //! * [`mod@cfg`]: control-flow facts computed from a function;
 //! * [`names`]: demangled names, as written in the source;
-//! * [`nest`]: the loops of a function and the iteration counts of a run;
-//! * [`whole`], [`objects`], [`points_to`], [`may_define`]: all modules linked, points-to sets, and
+//! * [`loop_nest`]: the loops of a function and the iteration counts of a run;
+//! * [`whole`], [`objects`], [`points_to`], [`mod_summaries`]: all modules linked, points-to sets, and
 //!   the memory an instruction may store to;
 //! * [`bits`]: sparse bit sets for these analyses;
 //! * [`outside`]: the effects of functions without a model, as an interface;
-//! * [`ways`]: assignments that the branch edges not taken could have made;
+//! * [`branch_edges`]: assignments that the branch edges not taken could have made;
 //! * [`validate`]: the checks that every decoded module passes before use.
 //!
 //! # What must not be known here
@@ -49,15 +49,16 @@ pub mod binary;
 pub mod bits;
 pub mod cfg;
 // Fields and variants in this module are named for their content.
+pub mod branch_edges;
 #[allow(missing_docs)]
 pub mod inst;
 pub mod intervention;
 pub mod kept;
-pub mod may_define;
+pub mod loop_nest;
+pub mod mod_summaries;
 #[allow(missing_docs)]
 pub mod model;
 pub mod names;
-pub mod nest;
 pub mod objects;
 pub mod outside;
 pub mod points_to;
@@ -65,7 +66,6 @@ pub mod section;
 pub mod sequences;
 pub mod text;
 pub mod validate;
-pub mod ways;
 pub mod whole;
 
 pub use inst::{Inst, Operand};

@@ -37,11 +37,11 @@ pub fn is_library(file: &str) -> bool {
 /// the message and carry little information, and without inline version namespaces.
 ///
 /// ```
-/// let name = program::names::brief("_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEpLEc");
+/// let name = program::names::short_name("_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEpLEc");
 /// assert_eq!(name, "std::basic_string::operator+=");
 /// ```
 #[must_use]
-pub fn brief(symbol: &str) -> String {
+pub fn short_name(symbol: &str) -> String {
     let name = readable(symbol);
     let (mut text, mut depth) = (String::new(), 0u32);
     for (at, c) in name.char_indices() {
@@ -78,11 +78,11 @@ mod tests {
 
     #[test]
     fn brief_names_have_no_template_arguments() {
-        assert_eq!(brief("_ZN4ListI5ShapeE3addEPS0_"), "List::add");
-        assert_eq!(brief("_ZlsRSoRK5Shape"), "operator<<");
+        assert_eq!(short_name("_ZN4ListI5ShapeE3addEPS0_"), "List::add");
+        assert_eq!(short_name("_ZlsRSoRK5Shape"), "operator<<");
         // The blank in front of the template arguments of an operator.
         let printed = "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc";
-        assert_eq!(brief(printed), "std::operator<<");
-        assert_eq!(brief("main"), "main");
+        assert_eq!(short_name(printed), "std::operator<<");
+        assert_eq!(short_name("main"), "main");
     }
 }

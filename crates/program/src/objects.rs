@@ -3,7 +3,7 @@
 
 use crate::inst::{ArgTy, Inst};
 use crate::model::{Function, SymbolKind};
-use crate::whole::Whole;
+use crate::whole::LinkedProgram;
 use std::collections::HashMap;
 
 /// Index of an object.
@@ -75,7 +75,7 @@ pub const OUTSIDE: ObjectId = 0;
 pub const LIBRARY: ObjectId = 1;
 
 impl Objects {
-    pub(crate) fn of(whole: &Whole<'_>) -> Objects {
+    pub(crate) fn of(whole: &LinkedProgram<'_>) -> Objects {
         let mut objects = Objects { list: Vec::new(), index: HashMap::new(), frames: Vec::new() };
         objects.add(Object::Outside);
         objects.add(Object::Library);
@@ -128,7 +128,7 @@ impl Objects {
 
     /// The variable at a frame offset of a function, and the offset in the variable.
     #[must_use]
-    pub fn in_frame(&self, whole: &Whole<'_>, function: u32, offset: u64) -> Option<(ObjectId, u64)> {
+    pub fn in_frame(&self, whole: &LinkedProgram<'_>, function: u32, offset: u64) -> Option<(ObjectId, u64)> {
         let places = self.frames.get(function as usize)?;
         let i = places.partition_point(|p| *p <= offset).checked_sub(1)?;
         let end =
@@ -163,7 +163,7 @@ fn frame_places(function: &Function) -> Vec<u64> {
 }
 
 /// The object of a thread-local symbol.
-pub(crate) fn thread_local(whole: &Whole<'_>, function: u32, symbol: u32) -> Object {
+pub(crate) fn thread_local(whole: &LinkedProgram<'_>, function: u32, symbol: u32) -> Object {
     let part = whole.part(function);
     let name = match part.model.symbols.get(symbol as usize) {
         Some(s) if matches!(s.kind, SymbolKind::ThreadLocal { .. }) => s.name.clone(),

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
     /// The possible targets of the result.
-    pub returns: Vec<Returned>,
+    pub returns: Vec<ResultTarget>,
     /// Arguments whose targets the function may write to.
     pub writes: Vec<u32>,
     /// The function may write to the targets of this and all following arguments.
@@ -22,7 +22,7 @@ pub struct Effect {
 
 /// A possible target of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Returned {
+pub enum ResultTarget {
     /// An object that this call allocates.
     New,
     /// The object that this argument points to, at any offset.

@@ -10,10 +10,10 @@
 //! ```
 //! use program::outside::Nothing;
 //! use program::points_to::{PointsTo, Precision};
-//! use program::whole::Whole;
+//! use program::whole::LinkedProgram;
 //!
 //! let module = program::Module::default();
-//! let whole = Whole::new([(&module, &[][..])]);
+//! let whole = LinkedProgram::new([(&module, &[][..])]);
 //! let pointers = PointsTo::compute(&whole, &Nothing, Precision::Andersen, &[]);
 //! assert_eq!(pointers.objects().len(), 2); // what is not the program's own
 //! ```
@@ -28,7 +28,7 @@ mod wrappers;
 use crate::inst::{Inst, Operand};
 use crate::objects::{Object, ObjectId, Objects};
 use crate::outside::{Effect, Outside};
-use crate::whole::Whole;
+use crate::whole::LinkedProgram;
 use constraints::Constraints;
 pub(crate) use constraints::slots;
 use instances::Instances;
@@ -37,10 +37,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Maximum length of the call chain, including the innermost call, that identifies an instance.
-pub const CHAIN: usize = wrappers::HIGHEST as usize + 1;
+pub const MAX_CALL_CHAIN: usize = wrappers::MAX_HEIGHT as usize + 1;
 
 /// Work limit, a few seconds, after which the coarser precision is used.
-const MOST_WORK: u64 = 2_000_000_000;
+const WORK_LIMIT: u64 = 2_000_000_000;
 
 /// Precision of the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -93,17 +93,17 @@ impl PointsTo {
     /// otherwise only functions that it receives.
     #[must_use]
     pub fn compute(
-        whole: &Whole<'_>,
+        whole: &LinkedProgram<'_>,
         outside: &dyn Outside,
         precision: Precision,
         entries: &[u32],
     ) -> PointsTo {
-        PointsTo::within(whole, outside, precision, entries, MOST_WORK)
+        PointsTo::within(whole, outside, precision, entries, WORK_LIMIT)
     }
 
     /// As `compute`, with a work limit for the precise analysis.
     fn within(
-        whole: &Whole<'_>,
+        whole: &LinkedProgram<'_>,
         outside: &dyn Outside,
         precision: Precision,
         entries: &[u32],
@@ -125,7 +125,7 @@ impl PointsTo {
     /// Runs a solver. Returns the result, and whether the solver finished.
     fn by(
         solver: &mut dyn Solver,
-        whole: &Whole<'_>,
+        whole: &LinkedProgram<'_>,
         outside: &dyn Outside,
         entries: &[u32],
     ) -> (PointsTo, bool) {
@@ -142,7 +142,7 @@ impl PointsTo {
                 });
             }
         }
-        let mut linked = Linked::default();
+        let mut linked = LinkedCalls::default();
         let finished = linked.link(&mut all, solver, entries);
         let mut lists = Vec::new();
         let mut classes: HashMap<u32, u32> = HashMap::new();
@@ -238,13 +238,13 @@ impl PointsTo {
 
 /// The indirect calls and callbacks that are linked so far.
 #[derive(Default)]
-struct Linked {
+struct LinkedCalls {
     callees: BTreeMap<(u32, u32), BTreeSet<u32>>,
     foreign: HashSet<(u32, u32, String)>,
     back: HashSet<(usize, u32)>,
 }
 
-impl Linked {
+impl LinkedCalls {
     /// Solves and links the indirect calls that the result resolves, until a fixpoint. False if the
     /// solver exceeded its work limit.
     fn link(&mut self, all: &mut Constraints<'_, '_>, solver: &mut dyn Solver, entries: &[u32]) -> bool {
@@ -253,20 +253,20 @@ impl Linked {
                 return false;
             }
             let before = all.list.len();
-            self.through_pointers(all, solver);
+            self.link_indirect_calls(all, solver);
             self.back(all, solver);
             if all.list.len() > before {
                 continue;
             }
             // At this point it is known that no modelled code calls the remaining entries.
-            all.call_from_outside(entries);
+            all.call_entry_points(entries);
             if all.list.len() == before {
                 return true;
             }
         }
     }
 
-    fn through_pointers(&mut self, all: &mut Constraints<'_, '_>, solver: &mut dyn Solver) {
+    fn link_indirect_calls(&mut self, all: &mut Constraints<'_, '_>, solver: &mut dyn Solver) {
         for i in 0..all.indirect.len() {
             let at = all.indirect[i];
             let code = &all.whole.function(all.instances.function(at.instance)).code;
@@ -301,7 +301,7 @@ impl Linked {
                 if let Object::Code { function } = *all.objects.get(place.object)
                     && self.back.insert((i, function))
                 {
-                    all.called_back(&given, function);
+                    all.link_callback(&given, function);
                 }
             }
         }

@@ -18,7 +18,7 @@ pub struct Part<'m> {
 }
 
 /// See the module documentation.
-pub struct Whole<'m> {
+pub struct LinkedProgram<'m> {
     parts: Vec<Part<'m>>,
     /// Part and local index of each function.
     functions: Vec<(u32, u32)>,
@@ -39,11 +39,11 @@ pub enum Callee<'m> {
     Pointer,
 }
 
-impl<'m> Whole<'m> {
+impl<'m> LinkedProgram<'m> {
     /// Links modules. Functions are numbered in module order.
     #[must_use]
-    pub fn new(modules: impl IntoIterator<Item = (&'m Module, &'m [u64])>) -> Whole<'m> {
-        let mut whole = Whole {
+    pub fn new(modules: impl IntoIterator<Item = (&'m Module, &'m [u64])>) -> LinkedProgram<'m> {
+        let mut whole = LinkedProgram {
             parts: Vec::new(),
             functions: Vec::new(),
             by_address: HashMap::new(),
@@ -89,7 +89,7 @@ impl<'m> Whole<'m> {
         self.functions.len() as u32
     }
 
-    /// The function with a number, which must be below [`Whole::functions`].
+    /// The function with a number, which must be below [`LinkedProgram::functions`].
     #[must_use]
     pub fn function(&self, number: u32) -> &'m Function {
         let (part, index) = self.functions[number as usize];

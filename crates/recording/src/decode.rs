@@ -47,7 +47,7 @@ impl Mark {
 
 /// The part of an event that is decoded before its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct EventHead {
     /// Time and site of the event.
     pub position: Position,
     /// One of the constants in [`crate::event::kind`].
@@ -55,10 +55,10 @@ pub struct Head {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Ahead {
+enum Lookahead {
     End,
     /// The head, the offset of the payload, and the state after the head.
-    Event(Head, usize, Encoder),
+    Event(EventHead, usize, Encoder),
     Fault(DecodeError),
 }
 
@@ -67,7 +67,7 @@ enum Ahead {
 pub struct Decoder<'a> {
     bytes: &'a [u8],
     mark: Mark,
-    ahead: Ahead,
+    lookahead: Lookahead,
 }
 
 impl<'a> Decoder<'a> {
@@ -80,7 +80,7 @@ impl<'a> Decoder<'a> {
     /// Resumes at a mark that a decoder of the same bytes returned.
     #[must_use]
     pub fn resume(bytes: &'a [u8], mark: Mark) -> Decoder<'a> {
-        let mut decoder = Decoder { bytes, mark, ahead: Ahead::End };
+        let mut decoder = Decoder { bytes, mark, lookahead: Lookahead::End };
         decoder.look_ahead();
         decoder
     }
@@ -102,11 +102,11 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// If the next bytes are not a valid event.
     #[inline]
-    pub fn peek(&self) -> Result<Option<Head>, DecodeError> {
-        match self.ahead {
-            Ahead::End => Ok(None),
-            Ahead::Event(head, ..) => Ok(Some(head)),
-            Ahead::Fault(e) => Err(e),
+    pub fn peek(&self) -> Result<Option<EventHead>, DecodeError> {
+        match self.lookahead {
+            Lookahead::End => Ok(None),
+            Lookahead::Event(head, ..) => Ok(Some(head)),
+            Lookahead::Fault(e) => Err(e),
         }
     }
 
@@ -115,8 +115,8 @@ impl<'a> Decoder<'a> {
     #[must_use]
     #[inline]
     pub fn next_time(&self) -> u64 {
-        match self.ahead {
-            Ahead::Event(head, ..) => head.position.time,
+        match self.lookahead {
+            Lookahead::Event(head, ..) => head.position.time,
             _ => u64::MAX,
         }
     }
@@ -125,8 +125,8 @@ impl<'a> Decoder<'a> {
     #[must_use]
     #[inline]
     pub fn is_next(&self, time: u64, module: u32, site: u32) -> bool {
-        match self.ahead {
-            Ahead::Event(Head { position: p, .. }, ..) => {
+        match self.lookahead {
+            Lookahead::Event(EventHead { position: p, .. }, ..) => {
                 p.time == time && p.site == site && p.module == module
             }
             _ => false,
@@ -139,10 +139,10 @@ impl<'a> Decoder<'a> {
     /// If the bytes are not a valid event. The decoder does not advance.
     #[allow(clippy::should_implement_trait)] // `Iterator` has no place for errors before the item.
     pub fn next(&mut self) -> Result<Option<(Position, Event<'a>)>, DecodeError> {
-        let (head, payload, mut state) = match self.ahead {
-            Ahead::End => return Ok(None),
-            Ahead::Event(head, payload, state) => (head, payload, state),
-            Ahead::Fault(e) => return Err(e),
+        let (head, payload, mut state) = match self.lookahead {
+            Lookahead::End => return Ok(None),
+            Lookahead::Event(head, payload, state) => (head, payload, state),
+            Lookahead::Fault(e) => return Err(e),
         };
         let mut r = Reader::new(self.bytes, self.mark.at, payload);
         let event = r.payload(&mut state, head)?;
@@ -153,13 +153,13 @@ impl<'a> Decoder<'a> {
 
     fn look_ahead(&mut self) {
         let Mark { at, mut state } = self.mark;
-        self.ahead = if at >= self.bytes.len() {
-            Ahead::End
+        self.lookahead = if at >= self.bytes.len() {
+            Lookahead::End
         } else {
             let mut r = Reader::new(self.bytes, at, at);
             match r.head(&mut state) {
-                Ok(head) => Ahead::Event(head, r.at, state),
-                Err(e) => Ahead::Fault(e),
+                Ok(head) => Lookahead::Event(head, r.at, state),
+                Err(e) => Lookahead::Fault(e),
             }
         };
     }

@@ -13,9 +13,9 @@ pub const MAX_PLAIN: usize = 96;
 
 /// The reason why an event was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum EncodeError {
     /// The buffer is too small. Only its bytes may have changed.
-    NoRoom,
+    BufferTooSmall,
     /// The event has more slots than the format can count, or it should be a load of 9 to 255 bytes
     /// and is not.
     TooLong,
@@ -51,15 +51,15 @@ impl Encoder {
     /// Module and site of `at` are ignored for kinds without a site.
     ///
     /// # Errors
-    /// See [`Refused`]. The encoder is then unchanged.
+    /// See [`EncodeError`]. The encoder is then unchanged.
     #[inline]
-    pub fn encode(&mut self, out: &mut [u8], at: Position, event: &Event<'_>) -> Result<usize, Refused> {
+    pub fn encode(&mut self, out: &mut [u8], at: Position, event: &Event<'_>) -> Result<usize, EncodeError> {
         let mut next = *self;
         let mut w = Writer { out, used: 0, full: false };
         next.head(&mut w, at, event.kind());
         next.payload(&mut w, at.seq.is_some(), event)?;
         if w.full {
-            return Err(Refused::NoRoom);
+            return Err(EncodeError::BufferTooSmall);
         }
         *self = next;
         Ok(w.used)
@@ -93,12 +93,12 @@ impl Encoder {
     }
 
     #[inline]
-    fn payload(&mut self, w: &mut Writer<'_>, seq: bool, event: &Event<'_>) -> Result<(), Refused> {
+    fn payload(&mut self, w: &mut Writer<'_>, seq: bool, event: &Event<'_>) -> Result<(), EncodeError> {
         let stream = |s: Option<u32>| s.map_or(0, |s| u64::from(s) + 1);
         match *event {
             Event::Load { size, delta, writer } => {
                 if size > 8 {
-                    return Err(Refused::TooLong);
+                    return Err(EncodeError::TooLong);
                 }
                 w.byte(size);
                 w.varint(zigzag(delta));
@@ -109,7 +109,7 @@ impl Encoder {
             Event::WideLoad { bytes, writer } => {
                 match u8::try_from(bytes.len()) {
                     Ok(size) if size > 8 => w.byte(size),
-                    _ => return Err(Refused::TooLong),
+                    _ => return Err(EncodeError::TooLong),
                 }
                 w.bytes(bytes);
                 if seq {
@@ -176,7 +176,7 @@ impl Encoder {
         Ok(())
     }
 
-    fn result(&mut self, w: &mut Writer<'_>, slots: &Slots<'_>) -> Result<(), Refused> {
+    fn result(&mut self, w: &mut Writer<'_>, slots: &Slots<'_>) -> Result<(), EncodeError> {
         w.slots(slots, Some(self.external))?;
         if let Some(first) = slots.iter().next() {
             self.external = first;
@@ -233,8 +233,8 @@ impl Writer<'_> {
         self.bytes(bytes);
     }
 
-    fn slots(&mut self, slots: &Slots<'_>, base: Option<u64>) -> Result<(), Refused> {
-        self.byte(u8::try_from(slots.len()).map_err(|_| Refused::TooLong)?);
+    fn slots(&mut self, slots: &Slots<'_>, base: Option<u64>) -> Result<(), EncodeError> {
+        self.byte(u8::try_from(slots.len()).map_err(|_| EncodeError::TooLong)?);
         for slot in slots {
             self.varint(base.map_or(slot, |b| zigzag(slot.wrapping_sub(b))));
         }
@@ -282,7 +282,7 @@ mod tests {
         let (mut whole, mut out) = ([0; 64], [0; 64]);
         let n = Encoder::new().encode(&mut whole, at(1, 1), &event).unwrap();
         for room in 0..n {
-            assert_eq!(e.encode(&mut out[..room], at(1, 1), &event), Err(Refused::NoRoom));
+            assert_eq!(e.encode(&mut out[..room], at(1, 1), &event), Err(EncodeError::BufferTooSmall));
             assert_eq!(e, Encoder::new());
         }
         assert_eq!(e.encode(&mut out[..n], at(1, 1), &event), Ok(n));
@@ -295,9 +295,9 @@ mod tests {
         let mut out = [0; 4096];
         let many = [1u64; 256];
         let event = Event::Value { slots: Slots::Plain(&many) };
-        assert_eq!(e.encode(&mut out, at(1, 1), &event), Err(Refused::TooLong));
+        assert_eq!(e.encode(&mut out, at(1, 1), &event), Err(EncodeError::TooLong));
         let short = Event::WideLoad { bytes: &[1; 8], writer: None };
-        assert_eq!(e.encode(&mut out, at(1, 1), &short), Err(Refused::TooLong));
+        assert_eq!(e.encode(&mut out, at(1, 1), &short), Err(EncodeError::TooLong));
         assert_eq!(e, Encoder::new());
     }
 

@@ -70,7 +70,7 @@ pub mod witness;
 #[cfg(feature = "read")]
 pub use damage::{Damage, RecordingError};
 #[cfg(feature = "read")]
-pub use decode::{DecodeError, Decoder, Head, Mark};
+pub use decode::{DecodeError, Decoder, EventHead, Mark};
 pub use encode::Encoder;
 pub use event::{Event, Position, Slots};
 #[cfg(feature = "read")]

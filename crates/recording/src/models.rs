@@ -28,7 +28,7 @@ pub fn copy(recording: &Path, build_id: &[u8]) -> PathBuf {
 }
 
 /// Removes these copies, and the directory if no model was stored.
-pub fn drop_copies(recording: &Path) {
+pub fn remove_copies(recording: &Path) {
     let directory = recording.join("models");
     for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
         if entry.path().extension().is_some_and(|e| e == "elf") {

@@ -3,7 +3,7 @@
 use crate::damage::{Damage, RecordingError};
 use crate::event::{VERSION, modules};
 use crate::frames::{KIND_MODULES, Packed};
-use crate::open::{read_if_there, unusable};
+use crate::open::{read_optional, unusable};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -101,19 +101,19 @@ fn record(rest: &mut &[u8]) -> Option<LoadedModule> {
 }
 
 /// Modules by the hash of their file. Forks and repeated runs of a program have the same file.
-pub(crate) type Known = HashMap<u128, Arc<[LoadedModule]>>;
+pub(crate) type ModuleCache = HashMap<u128, Arc<[LoadedModule]>>;
 
 /// Reads the modules of the process in a directory.
 pub(crate) fn open(
     path: &Path,
     damage: &mut Vec<Damage>,
-    known: &mut Known,
+    known: &mut ModuleCache,
 ) -> Result<Arc<[LoadedModule]>, RecordingError> {
     let packed = path.join("modules");
     let before = damage.len();
-    let (file, is_packed) = match read_if_there(&packed)? {
+    let (file, is_packed) = match read_optional(&packed)? {
         Some(bytes) => (Some(bytes), true),
-        None => (read_if_there(&path.join("modules.raw"))?, false),
+        None => (read_optional(&path.join("modules.raw"))?, false),
     };
     let Some(file) = file else {
         let what = format!("{}: it is missing", packed.display());

@@ -74,12 +74,12 @@ impl Recording {
     pub fn open(path: &Path) -> Result<Recording, RecordingError> {
         let manifest = Manifest::read(path)?;
         let mut processes = Vec::new();
-        let mut known = modules::Known::default();
+        let mut known = modules::ModuleCache::default();
         for (name, info) in process_directories(path)? {
             processes.push(Process::open(&path.join(&name), name, info, &mut known)?);
         }
         let ids: Vec<(u32, u32)> = processes.iter().map(|p: &Process| (p.info.pid, p.info.parent)).collect();
-        processes.rotate_left(first_given(&ids));
+        processes.rotate_left(first_allocated_pid(&ids));
         if manifest.is_none() && processes.is_empty() {
             return Err(RecordingError::NotARecording { path: path.to_owned() });
         }
@@ -97,7 +97,7 @@ impl Recording {
 /// The index of the pid that was allocated first, in a sorted list of pids with their parents. The
 /// kernel starts again with small pids after the largest. Then a child has a smaller pid than its
 /// parent, and the widest gap in the list is between the pids allocated last and first.
-fn first_given(ids: &[(u32, u32)]) -> usize {
+fn first_allocated_pid(ids: &[(u32, u32)]) -> usize {
     let pids: HashSet<u32> = ids.iter().map(|(pid, _)| *pid).collect();
     if !ids.iter().any(|(pid, parent)| pid < parent && pids.contains(parent)) {
         return 0;
@@ -148,7 +148,7 @@ impl Process {
         path: &Path,
         name: String,
         named: ProcessInfo,
-        known: &mut modules::Known,
+        known: &mut modules::ModuleCache,
     ) -> Result<Process, RecordingError> {
         let mut damage = Vec::new();
         let info = open_info(path, named, &mut damage)?;
@@ -204,7 +204,7 @@ pub(crate) fn unusable(path: &Path, error: &RecordingError) -> Damage {
 }
 
 /// Reads a file; `None` if it does not exist.
-pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, RecordingError> {
+pub(crate) fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, RecordingError> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -222,13 +222,13 @@ pub(crate) fn open_info(
         let what = format!("{}: {what}", path.join(file).display());
         damage.push(Damage { what, usable_bytes: 0, total_bytes: total as u64 });
     };
-    if let Some(text) = read_if_there(&path.join("process.json"))? {
+    if let Some(text) = read_optional(&path.join("process.json"))? {
         match serde_json::from_slice::<ProcessInfo>(&text) {
             Ok(info) if info.version == VERSION => return Ok(info),
             Ok(info) => fault("process.json", &format!("it has format version {}", info.version), text.len()),
             Err(e) => fault("process.json", &e.to_string(), text.len()),
         }
-    } else if let Some(bytes) = read_if_there(&path.join("process.raw"))? {
+    } else if let Some(bytes) = read_optional(&path.join("process.raw"))? {
         let mut info = named.clone();
         match info.read_raw(&bytes) {
             Ok(()) => return Ok(info),
@@ -255,7 +255,7 @@ pub(crate) fn open_raw(path: &Path) -> Result<(File, Vec<u8>, StreamHeader, u64)
 }
 
 /// The damage of a raw stream file that is shorter than its header specifies.
-pub(crate) fn cut_raw(path: &Path, header: &StreamHeader, room: u64) -> Option<Damage> {
+pub(crate) fn raw_damage(path: &Path, header: &StreamHeader, room: u64) -> Option<Damage> {
     (header.length > room).then(|| Damage {
         what: format!("{}: it is cut short", path.display()),
         usable_bytes: room,
@@ -277,7 +277,7 @@ impl Stream {
             (StreamHeader::parse(&file.header).map_err(malformed)?, size)
         } else {
             let (_, _, header, room) = open_raw(path)?;
-            damage.extend(cut_raw(path, &header, room));
+            damage.extend(raw_damage(path, &header, room));
             let used = header.length.min(room) + header::LEN as u64;
             (header, used)
         };
@@ -298,7 +298,7 @@ impl Stream {
             file.take(header.length.min(room))
                 .read_to_end(&mut bytes)
                 .map_err(RecordingError::io("read", &self.path))?;
-            (bytes, cut_raw(&self.path, &header, room))
+            (bytes, raw_damage(&self.path, &header, room))
         };
         // Frame hashes protect a packed file. Otherwise every event is checked.
         if damage.is_some() || !self.packed {
@@ -351,11 +351,11 @@ mod tests {
 
     #[test]
     fn processes_are_in_order_where_pids_begin_again() {
-        assert_eq!(first_given(&[]), 0);
-        assert_eq!(first_given(&[(100, 1), (101, 100), (9000, 100)]), 0);
+        assert_eq!(first_allocated_pid(&[]), 0);
+        assert_eq!(first_allocated_pid(&[(100, 1), (101, 100), (9000, 100)]), 0);
         // 32766 forked 32767, 301 and 302.
-        assert_eq!(first_given(&[(301, 32766), (302, 32766), (32766, 40), (32767, 32766)]), 2);
+        assert_eq!(first_allocated_pid(&[(301, 32766), (302, 32766), (32766, 40), (32767, 32766)]), 2);
         // The parent was not recorded.
-        assert_eq!(first_given(&[(301, 32000), (32766, 32000)]), 0);
+        assert_eq!(first_allocated_pid(&[(301, 32000), (32766, 32000)]), 0);
     }
 }

@@ -7,7 +7,7 @@ use crate::damage::{Damage, RecordingError};
 use crate::event::{INCOMPLETE_FILE, header};
 use crate::frames::{self, KIND_MODULES, KIND_STREAM};
 use crate::manifest::{Manifest, Outcome, replace};
-use crate::open::{cut_raw, file_names, open_info, open_raw, process_directories, stream_name};
+use crate::open::{file_names, open_info, open_raw, process_directories, raw_damage, stream_name};
 use crate::process::ProcessInfo;
 use std::collections::HashMap;
 use std::fs::File;
@@ -143,7 +143,7 @@ pub fn pack_process(directory: &Path, summary: &mut Summary) -> Result<(), Recor
 
 fn pack_stream(raw: &Path, packed: &Path, summary: &mut Summary) -> Result<Option<Damage>, RecordingError> {
     let (mut file, mut page, parsed, room) = open_raw(raw)?;
-    let damage = cut_raw(raw, &parsed, room);
+    let damage = raw_damage(raw, &parsed, room);
     let length = parsed.length.min(room);
     if let Some(place) = page.get_mut(header::AT_LENGTH..header::AT_LENGTH + 8) {
         place.copy_from_slice(&length.to_le_bytes());

@@ -104,7 +104,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 );
             }
         }
-        let streams: BTreeMap<u32, &replay::tape::Stream> =
+        let streams: BTreeMap<u32, &replay::event_cursor::Stream> =
             loaded.streams.iter().map(|s| (s.number, &s.stream)).collect();
         for s in &loaded.streams {
             let seen = reads(&loaded.image, &s.stream)?;

@@ -6,10 +6,10 @@
 use program::inst::{Arg, ArgTy, BinOp, Call, Inst, IntPred, Operand, Ty};
 use program::model::{Block, Function, Module, Param, Phi, Symbol, SymbolKind};
 use recording::event::{Event, Position};
-use replay::image::{Image, Loaded};
+use replay::event_cursor::Stream;
+use replay::image::{Image, LoadedModule};
 use replay::machine::Machine;
 use replay::observer::{Effect, Null, Observer, View};
-use replay::tape::Stream;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -173,7 +173,8 @@ fn main() {
         functions: vec![inner, outer(first)],
         ..Module::default()
     };
-    let loaded = Loaded { model: Arc::new(module), addresses: vec![0x1000, 0x2000, 0x60_0000], base: 0 };
+    let loaded =
+        LoadedModule { model: Arc::new(module), addresses: vec![0x1000, 0x2000, 0x60_0000], base: 0 };
     let image = Image::new(BTreeMap::from([(1, loaded)]));
     let mut bytes = vec![0; 64];
     let slots = [1_000_000_000];

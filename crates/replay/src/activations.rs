@@ -11,14 +11,14 @@
 
 use crate::image::Image;
 use crate::observer::View;
-use program::nest::Nest;
+use program::loop_nest::LoopNest;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Names of a function and its instructions.
 pub trait Keys {
-    /// The loop nest of the function.
-    fn nest(&self) -> &Nest;
+    /// The loop loop_nest of the function.
+    fn loop_nest(&self) -> &LoopNest;
     fn function(&self) -> u64;
     fn instruction(&self, index: u32) -> u64;
 }
@@ -37,7 +37,7 @@ pub struct Activation<K> {
     base: u32,
     loops: u32,
     /// Number of iterations of cycles that are not natural loops.
-    pub odd: u32,
+    pub irregular_iterations: u32,
     /// How many functions the caller's instruction had entered before; for an entry from outside, how often
     /// this function had been entered.
     pub nth: u32,
@@ -77,7 +77,7 @@ impl<K: Keys> Activations<K> {
             Some(f) => {
                 let end = f.base + f.loops;
                 let counts = &self.counts[f.base as usize..end as usize];
-                let entry = u64::from(f.entries) << 32 | u64::from(f.odd);
+                let entry = u64::from(f.entries) << 32 | u64::from(f.irregular_iterations);
                 f.entries += 1;
                 let site = f.keys.instruction(f.index);
                 (mix(mix(at(f.key, counts), site), entry), end, f.entries - 1)
@@ -88,7 +88,7 @@ impl<K: Keys> Activations<K> {
                 (u128::from(*nth), 0, *nth - 1)
             }
         };
-        let loops = keys.nest().depth(0) as u32;
+        let loops = keys.loop_nest().depth(0) as u32;
         self.counts.truncate(base as usize);
         self.counts.resize((base + loops) as usize, 0);
         let key = mix(key, keys.function());
@@ -102,7 +102,7 @@ impl<K: Keys> Activations<K> {
             entries: 0,
             base,
             loops,
-            odd: 0,
+            irregular_iterations: 0,
             nth,
             mark: 0,
         });
@@ -127,8 +127,8 @@ impl<K: Keys> Activations<K> {
         self.frames.truncate(depth);
         let Some(f) = self.frames.get_mut(depth.wrapping_sub(1)) else { return };
         self.counts.truncate((f.base + f.loops) as usize);
-        let odd = f.keys.nest().pass(&mut self.counts, f.base as usize, from, to);
-        f.odd += u32::from(odd);
+        let irregular_iterations = f.keys.loop_nest().pass(&mut self.counts, f.base as usize, from, to);
+        f.irregular_iterations += u32::from(irregular_iterations);
         f.loops = self.counts.len() as u32 - f.base;
     }
 
@@ -143,17 +143,17 @@ impl<K: Keys> Activations<K> {
 
     /// Identifies the current iteration of the loops around a frame's instruction.
     #[must_use]
-    pub fn round(&self, depth: usize) -> Option<u128> {
+    pub fn iteration_key(&self, depth: usize) -> Option<u128> {
         let f = self.frames.get(depth.wrapping_sub(1))?;
-        Some(mix(at(f.key, self.iterations(depth)), f.odd.into()))
+        Some(mix(at(f.key, self.iterations(depth)), f.irregular_iterations.into()))
     }
 
     /// The index of a frame's current instruction.
     #[must_use]
     pub fn index(&self, depth: usize) -> Option<u128> {
-        let round = self.round(depth)?;
+        let iteration_key = self.iteration_key(depth)?;
         let f = &self.frames[depth - 1];
-        Some(mix(round, f.keys.instruction(f.index)))
+        Some(mix(iteration_key, f.keys.instruction(f.index)))
     }
 }
 

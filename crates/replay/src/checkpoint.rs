@@ -9,12 +9,12 @@
 //! replaying the span, when one of them is first needed.
 
 use crate::error::{Error, Result};
+use crate::event_cursor::{EventCursor, EventCursorMark, Stream};
 use crate::image::Image;
 use crate::machine::{Counters, End, Frame, Machine, Stop};
 use crate::memory::{History, Memory};
 use crate::observer::{Null, Observer};
-use crate::stored::Stored;
-use crate::tape::{Stream, Tape, TapeMark};
+use crate::stored::StoredCheckpoints;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 
 /// The state at a checkpoint without memory, whose pages are in the [`History`].
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Point {
+pub(crate) struct CheckpointState {
     regs: Vec<u64>,
     frames: Vec<Frame>,
     va: Vec<u64>,
@@ -34,13 +34,13 @@ pub(crate) struct Point {
     context_before: u64,
     tls: HashMap<(u32, u32), u64>,
     files: BTreeMap<(usize, u64), u64>,
-    tape: TapeMark,
+    event_cursor: EventCursorMark,
     last_event: u64,
     counters: Counters,
     pub(crate) memory: u32,
 }
 
-impl Point {
+impl CheckpointState {
     /// Number of instructions executed before.
     pub(crate) fn instructions(&self) -> u64 {
         self.counters.instructions
@@ -50,7 +50,7 @@ impl Point {
     /// the machine relies.
     pub(crate) fn is_possible(&self, image: &Image, stream: &Stream) -> bool {
         let mut from = 0;
-        self.tape.is_in(stream)
+        self.event_cursor.is_in(stream)
             && self.frames.iter().all(|f| {
                 let fits = f.function < image.functions() && {
                     let code = image.code(f.function);
@@ -70,8 +70,8 @@ impl Point {
 }
 
 /// Checkpoints that one replay made.
-struct Made {
-    points: Vec<Point>,
+struct SpanCheckpoints {
+    points: Vec<CheckpointState>,
     history: Arc<History>,
 }
 
@@ -79,7 +79,7 @@ struct Made {
 struct Span {
     /// Index of its first segment.
     first: usize,
-    made: OnceLock<Made>,
+    made: OnceLock<SpanCheckpoints>,
 }
 
 /// The instructions between two checkpoints.
@@ -98,7 +98,7 @@ pub struct Checkpoints<'a> {
     starts: Vec<u64>,
     spans: Vec<Span>,
     /// The stored checkpoints at which all spans but the first begin.
-    stored: Stored,
+    stored: StoredCheckpoints,
     counters: Counters,
     end: Option<End>,
     error: Option<Error>,
@@ -138,9 +138,12 @@ impl<'a> Checkpoints<'a> {
         Checkpoints {
             image,
             stream,
-            starts: points.iter().map(Point::instructions).collect(),
-            spans: vec![Span { first: 0, made: Made { points, history: Arc::new(history) }.into() }],
-            stored: Stored::default(),
+            starts: points.iter().map(CheckpointState::instructions).collect(),
+            spans: vec![Span {
+                first: 0,
+                made: SpanCheckpoints { points, history: Arc::new(history) }.into(),
+            }],
+            stored: StoredCheckpoints::default(),
             counters: machine.counters,
             end,
             error,
@@ -150,7 +153,7 @@ impl<'a> Checkpoints<'a> {
     /// Loads stored checkpoints; none if the bytes are damaged or belong to another recording.
     #[must_use]
     pub fn load(image: &'a Image, stream: &'a Stream, bytes: Vec<u8>) -> Option<Checkpoints<'a>> {
-        let (table, stored) = Stored::load(image, stream, bytes)?;
+        let (table, stored) = StoredCheckpoints::load(image, stream, bytes)?;
         let spans = std::iter::once(0).chain(stored.segments());
         Some(Checkpoints {
             image,
@@ -172,7 +175,7 @@ impl<'a> Checkpoints<'a> {
         if self.error.is_some() || made.points.len() != self.starts.len() {
             return None;
         }
-        Stored::encode(&made.points, &made.history, (self.counters, self.end), most_pages)
+        StoredCheckpoints::encode(&made.points, &made.history, (self.counters, self.end), most_pages)
     }
 
     /// The segments whose beginning is stored with registers and memory.
@@ -181,7 +184,7 @@ impl<'a> Checkpoints<'a> {
     }
 
     /// The checkpoint at the beginning of a segment, and the pages of its memory.
-    fn at(&self, index: usize) -> Result<(&Point, &Arc<History>)> {
+    fn at(&self, index: usize) -> Result<(&CheckpointState, &Arc<History>)> {
         let number = self.spans.partition_point(|s| s.first <= index).max(1) - 1;
         let span = &self.spans[number];
         let made = match span.made.get() {
@@ -195,7 +198,7 @@ impl<'a> Checkpoints<'a> {
     }
 
     /// Recomputes the checkpoints of a span that begins with a stored one, or at the start of the stream.
-    fn make_span(&self, number: usize) -> Result<Made> {
+    fn make_span(&self, number: usize) -> Result<SpanCheckpoints> {
         let first = self.spans[number].first;
         let end = self.spans.get(number + 1).map_or(self.starts.len(), |next| next.first);
         let mut points = Vec::new();
@@ -216,11 +219,11 @@ impl<'a> Checkpoints<'a> {
         for start in &self.starts[first + 1..end] {
             machine.run(&mut Null, *start)?;
             if machine.counters.instructions != *start {
-                return Err(Error::Stored);
+                return Err(Error::StoredCheckpoints);
             }
             points.push(machine.point(&mut history));
         }
-        Ok(Made { points, history: Arc::new(history) })
+        Ok(SpanCheckpoints { points, history: Arc::new(history) })
     }
 
     /// Counters at the end of the first pass.
@@ -297,7 +300,7 @@ impl<'a> Checkpoints<'a> {
         Ok(self.restore(point, history))
     }
 
-    fn restore(&self, p: &Point, history: &Arc<History>) -> Machine<'a> {
+    fn restore(&self, p: &CheckpointState, history: &Arc<History>) -> Machine<'a> {
         let mut m = Machine::new(self.image, self.stream);
         m.memory = Memory::at(history.clone(), p.memory);
         m.regs.clone_from(&p.regs);
@@ -307,11 +310,11 @@ impl<'a> Checkpoints<'a> {
         m.context_before = p.context_before;
         m.tls.clone_from(&p.tls);
         m.files.clone_from(&p.files);
-        m.tape = Tape::resume(self.stream, p.tape);
+        m.event_cursor = EventCursor::resume(self.stream, p.event_cursor);
         m.last_event = p.last_event;
         m.counters = p.counters;
-        m.part = m.tape.part();
-        m.refresh();
+        m.part = m.event_cursor.part();
+        m.peek_next();
         m
     }
 
@@ -381,9 +384,9 @@ impl<'a> Checkpoints<'a> {
 }
 
 impl Machine<'_> {
-    fn point(&mut self, history: &mut History) -> Point {
+    fn point(&mut self, history: &mut History) -> CheckpointState {
         let used = self.frames.last().map_or(0, |f| f.base + self.image.code(f.function).total());
-        Point {
+        CheckpointState {
             regs: self.regs[..used].to_vec(),
             frames: self.frames.clone(),
             va: self.va.clone(),
@@ -394,7 +397,7 @@ impl Machine<'_> {
             context_before: self.context_before,
             tls: self.tls.clone(),
             files: self.files.clone(),
-            tape: self.tape.mark(),
+            event_cursor: self.event_cursor.mark(),
             last_event: self.last_event,
             counters: self.counters,
             memory: self.memory.checkpoint(history),

@@ -1,7 +1,7 @@
 //! Constant data, read from the binaries: a string that the program only passed on was never loaded, so the
 //! recording does not contain it.
 
-use crate::image::Loaded;
+use crate::image::LoadedModule;
 use program::binary::Constants as File;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub enum Initial {
 
 impl Constants {
     /// Adds the constants of a file from which these modules were loaded.
-    pub fn add(&mut self, file: File, modules: &[&Loaded]) {
+    pub fn add(&mut self, file: File, modules: &[&LoadedModule]) {
         let Some(distance) = distance(&file, modules) else { return };
         self.ranges.extend(file.sections.into_iter().map(|(at, bytes)| (at.wrapping_add(distance), bytes)));
         self.ranges.sort_by_key(|r| r.0);
@@ -74,7 +74,7 @@ fn from(ranges: &[(u64, Vec<u8>)], address: u64) -> Option<&[u8]> {
 
 /// The load bias of a file: the distance on which most of its symbols agree, since a file may contain a name
 /// twice.
-fn distance(file: &File, modules: &[&Loaded]) -> Option<u64> {
+fn distance(file: &File, modules: &[&LoadedModule]) -> Option<u64> {
     let mut places: HashMap<&str, Vec<u64>> = HashMap::new();
     for (name, at) in &file.symbols {
         places.entry(name).or_default().push(*at);
@@ -104,7 +104,7 @@ mod tests {
         let symbol = |name: &str| Symbol { name: name.to_owned(), kind: SymbolKind::External };
         let model = Module { symbols: ["f", "g", "twice"].map(symbol).to_vec(), ..Module::default() };
         let addresses = vec![0x7000_1010, 0x7000_1200, 0x7000_1400];
-        let loaded = Loaded { model: Arc::new(model), addresses, base: 0 };
+        let loaded = LoadedModule { model: Arc::new(model), addresses, base: 0 };
         let named = |name: &str, at| (name.to_owned(), at);
         let file = File {
             sections: vec![(0x2000, b"one\0two\0".to_vec()), (0x3000, b"far".to_vec())],

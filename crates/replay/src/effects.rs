@@ -188,7 +188,7 @@ fn resolve(memory: &Memory, call: &ExternalCall<'_>, range: &Range, out: &mut Ve
 
 /// The virtual base of a C++ stream, if the program itself has read its offset: otherwise the library's
 /// tables are not in the recording.
-fn ios(memory: &Memory, stream: u64) -> Option<u64> {
+fn virtual_base(memory: &Memory, stream: u64) -> Option<u64> {
     let table = Some(memory.peek_word(stream, 8)).filter(|table| *table != 0)?;
     let offset = Some(memory.peek_word(table.wrapping_sub(24), 8)).filter(|offset| *offset != 0)?;
     Some(stream.wrapping_add(offset))
@@ -218,7 +218,9 @@ fn range_of(
         Place::Field(..) => 0,
         Place::Ret => result,
         Place::At(slot) if arg(slot) != 0 => memory.peek_word(arg(slot), 8),
-        Place::Ios(slot, offset) => ios(memory, arg(slot)).map_or(0, |ios| ios.wrapping_add(offset.into())),
+        Place::Ios(slot, offset) => {
+            virtual_base(memory, arg(slot)).map_or(0, |virtual_base| virtual_base.wrapping_add(offset.into()))
+        }
         // The address of `errno` cannot be computed from the call.
         Place::At(_) | Place::Errno => 0,
     };

@@ -54,7 +54,7 @@ pub enum Error {
     Recording(String),
     /// A file of stored checkpoints has a valid checksum but invalid content.
     #[error("continue from a stored checkpoint: it is of something else")]
-    Stored,
+    StoredCheckpoints,
     #[error("find instruction {0}: the stream has only {1}")]
     PastEnd(u64, u64),
 }

@@ -2,7 +2,7 @@
 
 use crate::code::{CallSite, Op};
 use crate::error::Result;
-use crate::machine::{End, Entered, Machine, Touched};
+use crate::machine::{AccessedRanges, End, Entered, Machine};
 use crate::memory::Memory;
 use crate::observer::{ExternalCall, Observer};
 use externals::FormatArgs;
@@ -30,14 +30,14 @@ impl externals::Memory for Memory {
     }
 }
 
-fn module_site(head: recording::decode::Head) -> (u32, u32) {
+fn module_site(head: recording::decode::EventHead) -> (u32, u32) {
     (head.position.module, head.position.site)
 }
 
 /// Records the ranges that a model reads and writes.
-struct Noted<'m> {
+struct TracedMemory<'m> {
     memory: &'m mut Memory,
-    touched: &'m mut Touched,
+    touched: &'m mut AccessedRanges,
 }
 
 fn note(ranges: &mut Vec<(u64, u64)>, at: u64, len: u64) {
@@ -55,7 +55,7 @@ fn note(ranges: &mut Vec<(u64, u64)>, at: u64, len: u64) {
     ranges.push((at, len));
 }
 
-impl externals::Memory for Noted<'_> {
+impl externals::Memory for TracedMemory<'_> {
     fn read(&mut self, at: u64, into: &mut [u8]) {
         note(&mut self.touched.reads, at, into.len() as u64);
         self.memory.read(at, into);
@@ -78,7 +78,7 @@ impl externals::Memory for Noted<'_> {
 impl Machine<'_> {
     fn evaluate<O: Observer>(&mut self, model: externals::Model, args: &[u64], result: u64) -> u64 {
         let r = if O::STEPS {
-            let mut noted = Noted { memory: &mut self.memory, touched: &mut self.touched };
+            let mut noted = TracedMemory { memory: &mut self.memory, touched: &mut self.touched };
             externals::evaluate(model, args, result, &mut noted)
         } else {
             externals::evaluate(model, args, result, &mut self.memory)
@@ -103,13 +103,13 @@ impl Machine<'_> {
         let known = call.known.or_else(|| image.external_at(target).and_then(|e| e.1));
         let model = known.and_then(|k| k.model);
         loop {
-            if self.pause_at == Some(self.tape.place()) {
+            if self.pause_at == Some(self.event_cursor.place()) {
                 self.paused = true;
                 return Ok(());
             }
             let Some(head) = self.head else {
                 // After the last event only a call that needs no event can complete.
-                if model.is_some_and(|m| !m.needs_result()) && self.time < self.gate {
+                if model.is_some_and(|m| !m.needs_result()) && self.time < self.next_event_time {
                     break;
                 }
                 return self.cut();
@@ -130,7 +130,7 @@ impl Machine<'_> {
                         continue;
                     }
                     kind::LOAD | kind::VALUE | kind::VA_START | kind::THREAD_LOCAL => {
-                        return Err(self.diverged("an external call", self.next_in_words()));
+                        return Err(self.diverged("an external call", self.describe_next()));
                     }
                     _ => {
                         self.apply(observer)?;
@@ -143,7 +143,7 @@ impl Machine<'_> {
                 kind::CHECK if now => self.apply(observer)?,
                 kind::ENTER if now => return self.enter_from_outside(observer),
                 kind::LAND if now => return self.land(observer),
-                kind::UNWOUND if now => return self.jumped_over(observer),
+                kind::UNWOUND if now => return self.drop_unwound_frames(observer),
                 kind::INTERRUPTED if now => return self.jump(observer),
                 kind::END if now => return self.finish(),
                 // The handler was left by a jump: the next run starts from an empty stack.
@@ -154,7 +154,9 @@ impl Machine<'_> {
                     self.time = head.position.time;
                     return Ok(());
                 }
-                kind::CRASH if now && (model.is_none() || self.model_crashes(call, frame.base, known)) => {
+                kind::CRASH
+                    if now && (model.is_none() || self.may_crash_in_model(call, frame.base, known)) =>
+                {
                     return self.crash(true);
                 }
                 _ if model.is_some_and(|m| !m.needs_result()) => break,
@@ -162,7 +164,7 @@ impl Machine<'_> {
                 _ => {
                     let name = image.external_at(target).map_or("an unknown function", |e| e.0);
                     return Err(self
-                        .diverged(format!("a call to {name} (site {module}.{site})"), self.next_in_words()));
+                        .diverged(format!("a call to {name} (site {module}.{site})"), self.describe_next()));
                 }
             }
         }
@@ -197,7 +199,7 @@ impl Machine<'_> {
     }
 
     /// The next event is `Unwound`: code outside jumped over the frames of `entries` entries.
-    fn jumped_over<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+    fn drop_unwound_frames<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         let (position, event) = self.take()?;
         let Event::Unwound { entries } = event else { return Ok(()) };
         observer.event(&self.moment(), position, &event);
@@ -309,7 +311,7 @@ impl Machine<'_> {
         let to = frame.base + call.dst as usize;
         self.regs[to..to + n].copy_from_slice(&result[..n]);
         if let Some(view) = self.view() {
-            let Touched { reads, writes, transfers } = &self.touched;
+            let AccessedRanges { reads, writes, transfers } = &self.touched;
             let result = &result[..n];
             let frames = &self.frames;
             let done = ExternalCall {
@@ -336,14 +338,14 @@ impl Machine<'_> {
             f.pc += 1;
         }
         self.time += 1;
-        if self.time > self.gate { self.late() } else { Ok(()) }
+        if self.time > self.next_event_time { self.event_overdue() } else { Ok(()) }
     }
 
     /// The next event is `Interrupted`: a signal handler jumped to the target of the `Land` event after it.
     pub(crate) fn jump<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         self.apply(observer)?;
         if !self.pending(kind::LAND) {
-            return Err(self.diverged("a landing", self.next_in_words()));
+            return Err(self.diverged("a landing", self.describe_next()));
         }
         self.land(observer)
     }
@@ -403,7 +405,7 @@ impl Machine<'_> {
 
     /// Whether the crash can have happened in the current call of a modelled function: the function has no
     /// modelled effect, or the faulting address is less than 1 GiB after one of its arguments.
-    fn model_crashes(
+    fn may_crash_in_model(
         &self,
         call: &CallSite,
         base: usize,

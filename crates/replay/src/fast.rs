@@ -7,16 +7,16 @@
 //! at exactly that instruction.
 
 use crate::arith;
+use crate::arith64;
 use crate::code::Code;
 use crate::fused::{Fused, FusedCode, WINDOW};
 use crate::image::Image;
 use crate::memory::Memory;
-use crate::narrow;
 use crate::observer::{Effect, Observer, View};
 use program::inst::FloatOp;
 
 /// Why the loop returned; the frame's `pc` is at the instruction.
-pub(crate) enum Halt {
+pub(crate) enum FastExit {
     /// The plain loop must execute the instruction.
     Plain,
     /// The instruction needs the whole machine.
@@ -26,19 +26,19 @@ pub(crate) enum Halt {
 }
 
 /// The state that the loop changes besides registers and memory.
-pub(crate) struct Leg {
+pub(crate) struct FastState {
     pub pc: usize,
     pub time: u64,
     pub sum: u64,
     /// See [`crate::fused`]; on return, the counts themselves.
     pub base: u64,
-    pub gate: u64,
+    pub next_event_time: u64,
     /// Number of instructions after which to stop.
     pub last: u32,
 }
 
 /// Further arguments for an observer of loads and stores.
-pub(crate) struct Watched<'m> {
+pub(crate) struct ObserverContext<'m> {
     pub image: &'m Image,
     pub code: &'m Code,
     /// Number of instructions when the function was entered or resumed.
@@ -46,47 +46,47 @@ pub(crate) struct Watched<'m> {
     pub depth: u32,
 }
 
-/// Runs one function until an operation needs another part of the machine. `s.time` must be below `s.gate`.
+/// Runs one function until an operation needs another part of the machine. `s.time` must be below `s.next_event_time`.
 #[inline(always)]
 pub(crate) fn run<O: Observer>(
-    s: &mut Leg,
+    s: &mut FastState,
     fused: &FusedCode,
     regs: &mut [u64; WINDOW],
     memory: &mut Memory,
     frame: u64,
     observer: &mut O,
-    watched: &Watched<'_>,
-) -> Halt {
+    watched: &ObserverContext<'_>,
+) -> FastExit {
     let ops = &fused.ops[..];
-    let ways = &fused.ways[..];
-    let Leg { mut pc, mut time, mut sum, mut base, gate, last } = *s;
+    let fused_edges = &fused.fused_edges[..];
+    let FastState { mut pc, mut time, mut sum, mut base, next_event_time, last } = *s;
     macro_rules! r {
         ($slot:expr) => {
             regs[usize::from($slot)]
         };
     }
     macro_rules! go {
-        ($way:expr) => {{
-            let number = $way;
-            if O::WAYS {
-                observer.way(number);
+        ($fused_edge:expr) => {{
+            let number = $fused_edge;
+            if O::FUSED_EDGES {
+                observer.fused_edge(number);
             }
-            let way = &ways[number as usize];
-            sum = sum.wrapping_add(way.mix);
-            base = base.wrapping_add(way.counts);
-            r!(way.moves[0].0) = r!(way.moves[0].1);
-            r!(way.moves[1].0) = r!(way.moves[1].1);
-            if way.more != 0 {
-                for m in &fused.moves[way.first as usize..][..way.more as usize] {
+            let fused_edge = &fused_edges[number as usize];
+            sum = sum.wrapping_add(fused_edge.mix);
+            base = base.wrapping_add(fused_edge.counts);
+            r!(fused_edge.moves[0].0) = r!(fused_edge.moves[0].1);
+            r!(fused_edge.moves[1].0) = r!(fused_edge.moves[1].1);
+            if fused_edge.more != 0 {
+                for m in &fused.moves[fused_edge.first as usize..][..fused_edge.more as usize] {
                     r!(m.0) = r!(m.1);
                 }
             }
-            pc = way.pc as usize;
-            if way.check {
-                time += u64::from(way.tick);
-                if time >= gate || (base as u32).wrapping_add(pc as u32) > last {
+            pc = fused_edge.pc as usize;
+            if fused_edge.check {
+                time += u64::from(fused_edge.tick);
+                if time >= next_event_time || (base as u32).wrapping_add(pc as u32) > last {
                     base = base.wrapping_add(fused.counts(pc));
-                    break Halt::Plain;
+                    break FastExit::Plain;
                 }
             }
             continue;
@@ -113,7 +113,7 @@ pub(crate) fn run<O: Observer>(
     macro_rules! tell {
         ($ahead:literal, $effect:expr) => {
             if O::STEPS {
-                let Watched { image, code, count, depth } = *watched;
+                let ObserverContext { image, code, count, depth } = *watched;
                 let index = (pc + $ahead) as u32;
                 let view = View { image, code, index, regs, memory, count, time, depth, frame };
                 observer.step(&view, $effect);
@@ -159,7 +159,7 @@ pub(crate) fn run<O: Observer>(
                 Some(v) => v,
                 None => {
                     base = base.wrapping_add(fused.counts(pc));
-                    break Halt::Slow;
+                    break FastExit::Slow;
                 }
             }
         };
@@ -168,27 +168,27 @@ pub(crate) fn run<O: Observer>(
         match ops[pc] {
             Fused::Add64 { dst, a, b } => r!(dst) = r!(a).wrapping_add(r!(b)),
             Fused::Add32 { dst, a, b } => r!(dst) = u64::from((r!(a) as u32).wrapping_add(r!(b) as u32)),
-            Fused::Add { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_add(r!(b)), sh),
+            Fused::Add { sh, dst, a, b } => r!(dst) = arith64::wrap(r!(a).wrapping_add(r!(b)), sh),
             Fused::Sub64 { dst, a, b } => r!(dst) = r!(a).wrapping_sub(r!(b)),
             Fused::Sub32 { dst, a, b } => r!(dst) = u64::from((r!(a) as u32).wrapping_sub(r!(b) as u32)),
-            Fused::Sub { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_sub(r!(b)), sh),
-            Fused::Mul { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_mul(r!(b)), sh),
+            Fused::Sub { sh, dst, a, b } => r!(dst) = arith64::wrap(r!(a).wrapping_sub(r!(b)), sh),
+            Fused::Mul { sh, dst, a, b } => r!(dst) = arith64::wrap(r!(a).wrapping_mul(r!(b)), sh),
             Fused::And { dst, a, b } => r!(dst) = r!(a) & r!(b),
             Fused::Or { dst, a, b } => r!(dst) = r!(a) | r!(b),
             Fused::Xor { dst, a, b } => r!(dst) = r!(a) ^ r!(b),
-            Fused::Shl { sh, dst, a, b } => r!(dst) = narrow::shl(sh, r!(a), r!(b)),
-            Fused::LShr { sh, dst, a, b } => r!(dst) = narrow::lshr(sh, r!(a), r!(b)),
-            Fused::AShr { sh, dst, a, b } => r!(dst) = narrow::ashr(sh, r!(a), r!(b)),
+            Fused::Shl { sh, dst, a, b } => r!(dst) = arith64::shl(sh, r!(a), r!(b)),
+            Fused::LShr { sh, dst, a, b } => r!(dst) = arith64::lshr(sh, r!(a), r!(b)),
+            Fused::AShr { sh, dst, a, b } => r!(dst) = arith64::ashr(sh, r!(a), r!(b)),
             Fused::UDiv { dst, a, b } => r!(dst) = divided!(r!(a).checked_div(r!(b))),
             Fused::URem { dst, a, b } => r!(dst) = divided!(r!(a).checked_rem(r!(b))),
-            Fused::SDiv { sh, dst, a, b } => r!(dst) = divided!(narrow::sdiv(sh, r!(a), r!(b))),
-            Fused::SRem { sh, dst, a, b } => r!(dst) = divided!(narrow::srem(sh, r!(a), r!(b))),
+            Fused::SDiv { sh, dst, a, b } => r!(dst) = divided!(arith64::sdiv(sh, r!(a), r!(b))),
+            Fused::SRem { sh, dst, a, b } => r!(dst) = divided!(arith64::srem(sh, r!(a), r!(b))),
             Fused::Eq { dst, a, b } => r!(dst) = u64::from(r!(a) == r!(b)),
             Fused::Ne { dst, a, b } => r!(dst) = u64::from(r!(a) != r!(b)),
             Fused::Ult { dst, a, b } => r!(dst) = u64::from(r!(a) < r!(b)),
             Fused::Ule { dst, a, b } => r!(dst) = u64::from(r!(a) <= r!(b)),
-            Fused::Slt { sh, dst, a, b } => r!(dst) = narrow::slt(sh, r!(a), r!(b)).into(),
-            Fused::Sle { sh, dst, a, b } => r!(dst) = narrow::sle(sh, r!(a), r!(b)).into(),
+            Fused::Slt { sh, dst, a, b } => r!(dst) = arith64::slt(sh, r!(a), r!(b)).into(),
+            Fused::Sle { sh, dst, a, b } => r!(dst) = arith64::sle(sh, r!(a), r!(b)).into(),
             Fused::F64Add { dst, a, b } => {
                 r!(dst) = arith::float64(FloatOp::Add, f64::from_bits(r!(a)), f64::from_bits(r!(b)));
             }
@@ -205,18 +205,18 @@ pub(crate) fn run<O: Observer>(
                 let (a, b) = (f32::from_bits(r!(a) as u32), f32::from_bits(r!(b) as u32));
                 r!(dst) = arith::float32(op, a, b).into();
             }
-            Fused::FCmp64 { pred, dst, a, b } => r!(dst) = narrow::fcmp64(pred, r!(a), r!(b)).into(),
+            Fused::FCmp64 { pred, dst, a, b } => r!(dst) = arith64::fcmp64(pred, r!(a), r!(b)).into(),
             Fused::Trunc32 { dst, a } => r!(dst) = u64::from(r!(a) as u32),
-            Fused::Trunc { sh, dst, a } => r!(dst) = narrow::wrap(r!(a), sh),
-            Fused::Sext3264 { dst, a } => r!(dst) = narrow::sext(r!(a), 32).cast_unsigned(),
+            Fused::Trunc { sh, dst, a } => r!(dst) = arith64::wrap(r!(a), sh),
+            Fused::Sext3264 { dst, a } => r!(dst) = arith64::sext(r!(a), 32).cast_unsigned(),
             Fused::Sext { from, to, dst, a } => {
-                r!(dst) = narrow::wrap(narrow::sext(r!(a), from).cast_unsigned(), to);
+                r!(dst) = arith64::wrap(arith64::sext(r!(a), from).cast_unsigned(), to);
             }
-            Fused::SiToF64 { sh, dst, a } => r!(dst) = (narrow::sext(r!(a), sh) as f64).to_bits(),
+            Fused::SiToF64 { sh, dst, a } => r!(dst) = (arith64::sext(r!(a), sh) as f64).to_bits(),
             Fused::Copy { dst, a } => r!(dst) = r!(a),
             Fused::Select { dst, cond, a, b } => {
                 r!(dst) = if r!(cond) & 1 != 0 { r!(a) } else { r!(b) };
-                if O::WAYS {
+                if O::FUSED_EDGES {
                     tell!(0, Effect::None);
                 }
             }
@@ -224,7 +224,7 @@ pub(crate) fn run<O: Observer>(
                 scaled!(dst, base, r!(index), scale);
             }
             Fused::Scaled { sh, dst, base, index, scale } => {
-                scaled!(dst, base, narrow::sext(r!(index), sh).cast_unsigned(), scale);
+                scaled!(dst, base, arith64::sext(r!(index), sh).cast_unsigned(), scale);
             }
             Fused::Frame { dst, offset } => r!(dst) = frame.wrapping_add(offset.into()),
             Fused::Load1 { dst, addr } => load!(0, dst, load1, r!(addr)),
@@ -237,10 +237,10 @@ pub(crate) fn run<O: Observer>(
             Fused::Store8 { addr, value } => store!(0, value, store8, u64, r!(addr)),
             Fused::Tick => {
                 time += 1;
-                if time >= gate || (base as u32).wrapping_add(pc as u32) >= last {
+                if time >= next_event_time || (base as u32).wrapping_add(pc as u32) >= last {
                     pc += 1;
                     base = base.wrapping_add(fused.counts(pc));
-                    break Halt::Plain;
+                    break FastExit::Plain;
                 }
             }
             Fused::Jump { edge } => go!(edge),
@@ -254,15 +254,15 @@ pub(crate) fn run<O: Observer>(
             Fused::Switch { value, table } => go!(fused.tables[table as usize].find(r!(value))),
             Fused::Call { call, loads, .. } => {
                 base = base.wrapping_add(u64::from(loads) << 32 | pc as u64);
-                break Halt::Call(call);
+                break FastExit::Call(call);
             }
             Fused::Return { value, slots, loads } => {
                 base = base.wrapping_add(u64::from(loads) << 32 | pc as u64);
-                break Halt::Return(value.into(), slots.into());
+                break FastExit::Return(value.into(), slots.into());
             }
             Fused::Slow => {
                 base = base.wrapping_add(fused.counts(pc));
-                break Halt::Slow;
+                break FastExit::Slow;
             }
 
             Fused::AddLoad1 { addr, a, b, dst } => {
@@ -370,30 +370,30 @@ pub(crate) fn run<O: Observer>(
                 pc += 1;
             }
             Fused::ScaledLoad4 { sh, addr, base, index, scale, dst } => {
-                let i = narrow::sext(r!(index), sh).cast_unsigned();
+                let i = arith64::sext(r!(index), sh).cast_unsigned();
                 load!(1, dst, load4, scaled!(addr, base, i, scale));
                 pc += 1;
             }
             Fused::Sext3264Scaled64 { index, a, dst, base, scale } => {
-                let i = narrow::sext(r!(a), 32).cast_unsigned();
+                let i = arith64::sext(r!(a), 32).cast_unsigned();
                 r!(index) = i;
                 scaled!(dst, base, i, scale);
                 pc += 1;
             }
             Fused::Sext3264Scaled64Load1 { index, a, addr, base, scale, dst } => {
-                let i = narrow::sext(r!(a), 32).cast_unsigned();
+                let i = arith64::sext(r!(a), 32).cast_unsigned();
                 r!(index) = i;
                 load!(2, dst, load1, scaled!(addr, base, i, scale));
                 pc += 2;
             }
             Fused::Sext3264Scaled64Load4 { index, a, addr, base, scale, dst } => {
-                let i = narrow::sext(r!(a), 32).cast_unsigned();
+                let i = arith64::sext(r!(a), 32).cast_unsigned();
                 r!(index) = i;
                 load!(2, dst, load4, scaled!(addr, base, i, scale));
                 pc += 2;
             }
             Fused::Sext3264Scaled64Load8 { index, a, addr, base, scale, dst } => {
-                let i = narrow::sext(r!(a), 32).cast_unsigned();
+                let i = arith64::sext(r!(a), 32).cast_unsigned();
                 r!(index) = i;
                 load!(2, dst, load8, scaled!(addr, base, i, scale));
                 pc += 2;
@@ -411,17 +411,17 @@ pub(crate) fn run<O: Observer>(
                 pc += 2;
             }
             Fused::LShrAnd { sh, dst, a, b, and, c } => {
-                let v = narrow::lshr(sh, r!(a), r!(b));
+                let v = arith64::lshr(sh, r!(a), r!(b));
                 r!(dst) = v;
                 r!(and) = v & r!(c);
                 pc += 1;
             }
             Fused::LShrAndSextScaled64 { sh, dst, a, b, c, base, scale } => {
-                let v = narrow::lshr(sh, r!(a), r!(b));
+                let v = arith64::lshr(sh, r!(a), r!(b));
                 r!(dst) = v;
                 let v = v & r!(c);
                 r!(dst.wrapping_add(1)) = v;
-                let i = narrow::sext(v, 32).cast_unsigned();
+                let i = arith64::sext(v, 32).cast_unsigned();
                 r!(dst.wrapping_add(2)) = i;
                 scaled!(dst.wrapping_add(3), base, i, scale);
                 pc += 3;
@@ -475,15 +475,15 @@ pub(crate) fn run<O: Observer>(
             Fused::NeBranch { dst, a, b, edge } => branch!(dst, edge, r!(a) != r!(b)),
             Fused::UltBranch { dst, a, b, edge } => branch!(dst, edge, r!(a) < r!(b)),
             Fused::UleBranch { dst, a, b, edge } => branch!(dst, edge, r!(a) <= r!(b)),
-            Fused::SltBranch { sh, dst, a, b, edge } => branch!(dst, edge, narrow::slt(sh, r!(a), r!(b))),
-            Fused::SleBranch { sh, dst, a, b, edge } => branch!(dst, edge, narrow::sle(sh, r!(a), r!(b))),
+            Fused::SltBranch { sh, dst, a, b, edge } => branch!(dst, edge, arith64::slt(sh, r!(a), r!(b))),
+            Fused::SleBranch { sh, dst, a, b, edge } => branch!(dst, edge, arith64::sle(sh, r!(a), r!(b))),
             Fused::EqExpect { dst, a, b, edge } => expect!(dst, edge, r!(a) == r!(b)),
             Fused::NeExpect { dst, a, b, edge } => expect!(dst, edge, r!(a) != r!(b)),
             Fused::UltExpect { dst, a, b, edge } => expect!(dst, edge, r!(a) < r!(b)),
-            Fused::SltExpect { sh, dst, a, b, edge } => expect!(dst, edge, narrow::slt(sh, r!(a), r!(b))),
+            Fused::SltExpect { sh, dst, a, b, edge } => expect!(dst, edge, arith64::slt(sh, r!(a), r!(b))),
         }
         pc += 1;
     };
-    *s = Leg { pc, time, sum, base, gate, last };
+    *s = FastState { pc, time, sum, base, next_event_time, last };
     halt
 }

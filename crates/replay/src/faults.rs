@@ -2,14 +2,14 @@
 //! away. The recording contains addresses and times, but no sites.
 
 use crate::machine::Machine;
-use recording::decode::Head;
+use recording::decode::EventHead;
 use recording::event::{Event, kind};
 
 impl Machine<'_> {
     /// Content of the next event if it is `Interrupted`: time of the last call before the jump, address.
     pub(crate) fn interruption(&self) -> Option<(u64, u64)> {
-        let mut tape = self.tape;
-        match tape.take() {
+        let mut event_cursor = self.event_cursor;
+        match event_cursor.take() {
             Ok(Some((_, Event::Interrupted { called, address }))) => Some((called, address)),
             _ => None,
         }
@@ -17,9 +17,9 @@ impl Machine<'_> {
 
     /// Whether an access at this time is the one that crashed.
     pub(crate) fn crashes_at(&self, address: u64, len: u64) -> bool {
-        let Some(Head { kind: kind::CRASH, .. }) = self.head else { return false };
-        let mut tape = self.tape;
-        match tape.take() {
+        let Some(EventHead { kind: kind::CRASH, .. }) = self.head else { return false };
+        let mut event_cursor = self.event_cursor;
+        match event_cursor.take() {
             Ok(Some((_, Event::Crash { signal: 7 | 11, address: at, code }))) => {
                 // The processor does not report a non-canonical address.
                 let canonical = (address.cast_signed() << 16 >> 16).cast_unsigned() == address;
@@ -33,8 +33,8 @@ impl Machine<'_> {
     /// Whether an access is one that a signal handler left by a jump: one to the recorded address, or one to the
     /// first 64 KiB or to a non-canonical address, which always faults. Any other jump is assumed to happen by the
     /// next call, return or loop header.
-    pub(crate) fn leaves_by_jump(&self, address: u64, len: u64) -> bool {
-        if self.time < self.gate {
+    pub(crate) fn is_left_by_jump(&self, address: u64, len: u64) -> bool {
+        if self.time < self.next_event_time {
             return false;
         }
         let Some((called, at)) = self.interruption() else { return false };

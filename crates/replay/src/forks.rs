@@ -2,9 +2,9 @@
 //! events up to the fork. A replay of both stops the parent there and continues the child from a copy,
 //! instead of replaying the parent again for each child.
 
+use crate::event_cursor::{EventCursor, Stream};
 use crate::image::Image;
 use crate::machine::Machine;
-use crate::tape::{Stream, Tape};
 
 impl Machine<'_> {
     /// Makes [`Machine::run`] return with [`Stop::Limit`] at a fork: when the stream's own events are
@@ -17,7 +17,7 @@ impl Machine<'_> {
     /// Whether the machine has stopped at the fork that was set by [`Machine::stop_at_fork`].
     #[must_use]
     pub fn forked(&self) -> bool {
-        self.paused && self.pause_at == Some(self.tape.place())
+        self.paused && self.pause_at == Some(self.event_cursor.place())
     }
 
     /// The same thread in a process that was forked here, whose stream has this one's events up to here and
@@ -36,7 +36,7 @@ impl Machine<'_> {
             context: self.context,
             context_before: self.context_before,
             tls: self.tls,
-            tape: Tape::at_part(stream, part),
+            event_cursor: EventCursor::at_part(stream, part),
             last_event: self.last_event,
             paused: self.paused,
             counters: self.counters,
@@ -47,7 +47,7 @@ impl Machine<'_> {
             files: self.files,
             ..Machine::new(image, stream)
         };
-        m.refresh();
+        m.peek_next();
         m
     }
 }

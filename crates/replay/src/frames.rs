@@ -13,7 +13,7 @@ impl Machine<'_> {
     pub(crate) fn enter_from_outside<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         let at = self.head.map_or(0, |h| h.position.time);
         if at != self.time {
-            return Err(self.diverged(format!("time {}", self.time), self.next_in_words()));
+            return Err(self.diverged(format!("time {}", self.time), self.describe_next()));
         }
         let (position, event) = self.take()?;
         observer.event(&self.moment(), position, &event);
@@ -56,7 +56,7 @@ impl Machine<'_> {
         {
             observer.enter(&v, true);
         }
-        if self.time > self.gate { self.late() } else { Ok(()) }
+        if self.time > self.next_event_time { self.event_overdue() } else { Ok(()) }
     }
 
     fn next_base(&self) -> usize {
@@ -64,7 +64,7 @@ impl Machine<'_> {
     }
 
     /// Extends the registers to all that the fast loop can address.
-    pub(crate) fn widen(&mut self) {
+    pub(crate) fn reserve_registers(&mut self) {
         let end = self.frames.last().map_or(0, |f| f.base) + WINDOW;
         if end > self.regs.len() {
             self.regs.resize(end, 0);
@@ -135,7 +135,7 @@ impl Machine<'_> {
         {
             observer.enter(&v, false);
         }
-        if self.time > self.gate { self.late() } else { Ok(()) }
+        if self.time > self.next_event_time { self.event_overdue() } else { Ok(()) }
     }
 
     /// Passes arguments of any form: by position, memory by copy, variadic ones saved for `va_start`.
@@ -231,6 +231,6 @@ impl Machine<'_> {
         if let Some(caller) = self.frames.last_mut() {
             caller.pc += 1;
         }
-        if self.time > self.gate { self.late() } else { Ok(()) }
+        if self.time > self.next_event_time { self.event_overdue() } else { Ok(()) }
     }
 }

@@ -4,11 +4,11 @@
 //! a Lua interpreter some 0.6 operations run for each instruction.
 
 use crate::code::{Code, Edge, Op, Table};
-use crate::fused::{Fused, FusedCode, Slot, WINDOW, Way, near};
+use crate::fused::{Fused, FusedCode, FusedEdge, Slot, WINDOW, near};
 use program::inst::{FloatOp, Inst, IntPred};
 
-/// Maximal number of consecutive jumps that one [`Way`] follows.
-const MAX_HOPS: u32 = 8;
+/// Maximal number of consecutive jumps that one [`FusedEdge`] follows.
+const MAX_JUMPS: u32 = 8;
 
 /// `None` if the function has more slots than the fast loop can address, or results with more slots than an
 /// operation can encode.
@@ -120,22 +120,22 @@ impl Fuser<'_> {
             Op::Store4 { addr, value } => Fused::Store4 { addr: n(addr), value: n(value) },
             Op::Store8 { addr, value } => Fused::Store8 { addr: n(addr), value: n(value) },
             Op::Tick => Fused::Tick,
-            Op::Jump { edge } => Fused::Jump { edge: self.way(pc, edge, 0) },
+            Op::Jump { edge } => Fused::Jump { edge: self.fused_edge(pc, edge, 0) },
             Op::Branch { cond, then, otherwise } => {
                 let mix = Inst::branch_mix(self.code.first_site + pc as u32);
-                let edge = self.way(pc, then, mix);
-                self.way(pc, otherwise, 0);
+                let edge = self.fused_edge(pc, then, mix);
+                self.fused_edge(pc, otherwise, 0);
                 Fused::Branch { cond: n(cond), edge }
             }
             Op::Switch { value, table } => {
                 let mut table = self.code.tables[table as usize].clone();
                 match &mut table {
                     Table::Dense { edges, default, .. } => {
-                        edges.iter_mut().chain([default]).for_each(|e| *e = self.way(pc, *e, 0));
+                        edges.iter_mut().chain([default]).for_each(|e| *e = self.fused_edge(pc, *e, 0));
                     }
                     Table::Sparse { cases, default } => {
                         let all = cases.iter_mut().map(|c| &mut c.1).chain([default]);
-                        all.for_each(|e| *e = self.way(pc, *e, 0));
+                        all.for_each(|e| *e = self.fused_edge(pc, *e, 0));
                     }
                 }
                 self.out.tables.push(table);
@@ -153,31 +153,31 @@ impl Fuser<'_> {
         }
     }
 
-    /// The [`Way`] that starts with an edge, from the jump or branch at `pc`.
-    fn way(&mut self, pc: usize, edge: u32, mix: u64) -> u32 {
+    /// The [`FusedEdge`] that starts with an edge, from the jump or branch at `pc`.
+    fn fused_edge(&mut self, pc: usize, edge: u32, mix: u64) -> u32 {
         let code = self.code;
-        let mut way = Way { mix, ..Way::default() };
+        let mut fused_edge = FusedEdge { mix, ..FusedEdge::default() };
         let mut moves = Vec::new();
         let mut from = pc;
-        let hops = self.out.edges.len() as u32;
+        let edge_ranges = self.out.edges.len() as u32;
         let mut edge: &Edge = &code.edges[edge as usize];
         for hop in 0.. {
             let to = edge.pc as usize;
             self.out.edges.push((edge.from, edge.to));
             moves.extend_from_slice(&code.moves[edge.first as usize..edge.last as usize]);
             let counts = self.out.counts(from).wrapping_add(1).wrapping_sub(self.out.counts(to));
-            way.counts = way.counts.wrapping_add(counts);
-            way.check |= to <= from;
-            way.pc = edge.pc;
+            fused_edge.counts = fused_edge.counts.wrapping_add(counts);
+            fused_edge.check |= to <= from;
+            fused_edge.pc = edge.pc;
             match code.ops[to] {
-                Op::Jump { edge: next } if hop < MAX_HOPS => {
+                Op::Jump { edge: next } if hop < MAX_JUMPS => {
                     edge = &code.edges[next as usize];
                     from = to;
                 }
                 Op::Tick => {
-                    way.pc += 1;
-                    way.tick = true;
-                    way.check = true;
+                    fused_edge.pc += 1;
+                    fused_edge.tick = true;
+                    fused_edge.check = true;
                     break;
                 }
                 _ => break,
@@ -185,13 +185,13 @@ impl Fuser<'_> {
         }
         let scratch = n(code.slots);
         let mut moves = moves.into_iter().map(near);
-        way.moves = [(); 2].map(|()| moves.next().unwrap_or((scratch, scratch)));
-        way.first = self.out.moves.len() as u32;
+        fused_edge.moves = [(); 2].map(|()| moves.next().unwrap_or((scratch, scratch)));
+        fused_edge.first = self.out.moves.len() as u32;
         self.out.moves.extend(moves);
-        way.more = self.out.moves.len() as u32 - way.first;
-        self.out.hops.push((hops, self.out.edges.len() as u32));
-        self.out.ways.push(way);
-        self.out.ways.len() as u32 - 1
+        fused_edge.more = self.out.moves.len() as u32 - fused_edge.first;
+        self.out.edge_ranges.push((edge_ranges, self.out.edges.len() as u32));
+        self.out.fused_edges.push(fused_edge);
+        self.out.fused_edges.len() as u32 - 1
     }
 }
 
@@ -229,13 +229,13 @@ mod tests {
         };
         let f = fuse(&c).unwrap();
         assert_eq!(f.ops[0], Fused::Jump { edge: 0 });
-        let way = f.ways[0];
-        assert_eq!((way.pc, way.tick, way.check), (4, true, true));
+        let fused_edge = f.fused_edges[0];
+        assert_eq!((fused_edge.pc, fused_edge.tick, fused_edge.check), (4, true, true));
         // Three instructions have run: two jumps and the tick.
-        assert_eq!(way.counts.wrapping_add(4), 3);
+        assert_eq!(fused_edge.counts.wrapping_add(4), 3);
         assert_eq!(f.edges_of(0), [(0, 1), (1, 2)]);
-        assert_eq!((way.moves, way.more), ([(1, 0), (2, 1)], 1));
-        assert_eq!(f.moves[way.first as usize], (3, 2));
+        assert_eq!((fused_edge.moves, fused_edge.more), ([(1, 0), (2, 1)], 1));
+        assert_eq!(f.moves[fused_edge.first as usize], (3, 2));
     }
 
     #[test]

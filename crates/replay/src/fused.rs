@@ -149,7 +149,7 @@ pub enum Fused {
 
 /// An edge from one block to another, including the edges of blocks in between that only jump.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Way {
+pub struct FusedEdge {
     /// Added to the checksum.
     pub mix: u64,
     /// Added to the base of the counts: instructions in the low half, loads in
@@ -172,23 +172,23 @@ pub struct Way {
 #[derive(Clone, Debug, Default)]
 pub struct FusedCode {
     pub ops: Vec<Fused>,
-    pub ways: Vec<Way>,
+    pub fused_edges: Vec<FusedEdge>,
     pub moves: Vec<(Slot, Slot)>,
     pub tables: Vec<crate::code::Table>,
     /// Number of loads in the code before each instruction.
     pub loads: Vec<u32>,
-    /// The edges of each [`Way`]: a range of [`FusedCode::edges`].
-    pub hops: Vec<(u32, u32)>,
+    /// The edges of each [`FusedEdge`]: a range of [`FusedCode::edges`].
+    pub edge_ranges: Vec<(u32, u32)>,
     /// Source and target block of each edge.
     pub edges: Vec<(BlockId, BlockId)>,
 }
 
 impl FusedCode {
-    /// The edges that a [`Way`] follows: from its block, then from each block that only jumps.
+    /// The edges that a [`FusedEdge`] follows: from its block, then from each block that only jumps.
     #[inline]
     #[must_use]
-    pub fn edges_of(&self, way: u32) -> &[(BlockId, BlockId)] {
-        let range = self.hops.get(way as usize).copied().unwrap_or((0, 0));
+    pub fn edges_of(&self, fused_edge: u32) -> &[(BlockId, BlockId)] {
+        let range = self.edge_ranges.get(fused_edge as usize).copied().unwrap_or((0, 0));
         &self.edges[range.0 as usize..range.1 as usize]
     }
 

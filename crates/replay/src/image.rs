@@ -4,7 +4,7 @@ use crate::code::Code;
 use crate::constants::{Constants, Initial};
 use crate::decode::{Context, decode};
 use crate::error::{Error, Result};
-use crate::library::{Found, Library};
+use crate::library::{BinaryModels, Library};
 use program::model::{Module, SymbolKind};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 /// A module as loaded in one process.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedModule {
     pub model: Arc<Module>,
     /// Addresses of the model's symbols.
     pub addresses: Vec<u64>,
@@ -23,9 +23,9 @@ pub struct Loaded {
     pub base: u64,
 }
 
-impl Found {
+impl BinaryModels {
     /// A module of this binary at the recorded addresses.
-    fn module(&self, w: &Wanted) -> Result<Loaded> {
+    fn module(&self, w: &ModuleRef) -> Result<LoadedModule> {
         let Some(model) = self.by_id.get(&w.id) else {
             if self.build_id.as_ref() == Some(&w.build_id) {
                 return Err(Error::Model(format!(
@@ -51,13 +51,13 @@ impl Found {
                 w.addresses.len()
             )));
         }
-        Ok(Loaded { model: model.clone(), addresses: w.addresses.clone(), base: w.base })
+        Ok(LoadedModule { model: model.clone(), addresses: w.addresses.clone(), base: w.base })
     }
 }
 
 /// A module that a recording names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ModuleRef {
     pub index: u32,
     pub id: [u8; 16],
     pub path: String,
@@ -78,7 +78,7 @@ struct FunctionCode {
 /// See the module's documentation. Functions are decoded when first called.
 pub struct Image {
     /// By registration index; indices without a module stay empty.
-    modules: Vec<Option<Loaded>>,
+    modules: Vec<Option<LoadedModule>>,
     functions: Vec<FunctionCode>,
     /// For each index the first one with the same module at the same addresses: a library that was closed and
     /// opened again is registered again.
@@ -101,7 +101,7 @@ impl Image {
     /// there to the first unit, which the linker chose. Libraries are registered before the executable, whose
     /// copies take precedence.
     #[must_use]
-    pub fn new(modules: BTreeMap<u32, Loaded>) -> Image {
+    pub fn new(modules: BTreeMap<u32, LoadedModule>) -> Image {
         let count = modules.keys().last().map_or(0, |i| *i as usize + 1);
         let mut image = Image {
             modules: vec![None; count],
@@ -116,7 +116,7 @@ impl Image {
             constants: OnceLock::new(),
         };
         let bases: BTreeSet<u64> = modules.values().map(|m| m.base).collect();
-        let lies_in = |address: u64, m: &Loaded| bases.range(..=address).next_back() == Some(&m.base);
+        let lies_in = |address: u64, m: &LoadedModule| bases.range(..=address).next_back() == Some(&m.base);
         let mut seen: HashMap<([u8; 16], Vec<u64>), u32> = HashMap::new();
         for (index, loaded) in modules {
             let same = *seen.entry((loaded.model.id, loaded.addresses.clone())).or_insert(index);
@@ -169,13 +169,13 @@ impl Image {
     ///
     /// # Errors
     /// A file that cannot be read, or that has other modules than recorded.
-    pub fn load(wanted: &[Wanted]) -> Result<Image> {
+    pub fn load(wanted: &[ModuleRef]) -> Result<Image> {
         Image::load_from(wanted, &Library::default())
     }
 
     /// The same, reusing what the library already has.
-    pub(crate) fn load_from(wanted: &[Wanted], library: &Library) -> Result<Image> {
-        let mut files: HashMap<&str, Arc<Found>> = HashMap::new();
+    pub(crate) fn load_from(wanted: &[ModuleRef], library: &Library) -> Result<Image> {
+        let mut files: HashMap<&str, Arc<BinaryModels>> = HashMap::new();
         let mut modules = BTreeMap::new();
         for w in wanted {
             let file = match files.entry(&w.path) {
@@ -240,7 +240,7 @@ impl Image {
     }
 
     /// All modules with their indices.
-    pub fn modules(&self) -> impl Iterator<Item = (u32, &Loaded)> {
+    pub fn modules(&self) -> impl Iterator<Item = (u32, &LoadedModule)> {
         self.modules.iter().enumerate().filter_map(|(i, m)| Some((i as u32, m.as_ref()?)))
     }
 

@@ -2,12 +2,12 @@
 
 use crate::code::VaKind;
 use crate::error::Result;
+use crate::event_cursor::Stream;
 use crate::format::{Arguments, Formatted, format};
 use crate::image::Image;
 use crate::machine::Machine;
 use crate::memory::Memory;
-use crate::observer::{ExternalCall, Moment, Observer, View};
-use crate::tape::Stream;
+use crate::observer::{EventContext, ExternalCall, Observer, View};
 use externals::format::{Number, Parser, Piece, Size};
 use externals::{Data, FormatArgs};
 use recording::event::{Event, Position};
@@ -109,7 +109,7 @@ impl Collector {
 impl Observer for Collector {
     const STEPS: bool = false;
 
-    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+    fn event(&mut self, moment: &EventContext<'_>, position: Position, event: &Event<'_>) {
         match event {
             Event::Source { kind, fd, name } => {
                 let id = self.next.entry(moment.part).or_default();
@@ -154,7 +154,7 @@ impl Observer for Collector {
         let FormatArgs::List(slot) = f.args else { return };
         let argument = |slot: usize| call.args.get(slot).copied().unwrap_or(0);
         let text = view.memory.peek_string(argument(f.format as usize), MAX_BYTES as usize);
-        let mut given = Listed::new(&text, argument(slot as usize), view.memory);
+        let mut given = VaListArguments::new(&text, argument(slot as usize), view.memory);
         self.listed = Some(format(&text, &mut given, view.memory));
     }
 
@@ -196,7 +196,7 @@ fn describe(
             (FormatArgs::From(slot), _) => {
                 let text_at = call.args.get(f.format as usize).copied().unwrap_or(0);
                 let text = view.memory.peek_string(text_at, MAX_BYTES as usize);
-                format(&text, &mut Passed::new(view, call, u32::from(slot)), view.memory)
+                format(&text, &mut CallArguments::new(view, call, u32::from(slot)), view.memory)
             }
         };
         // The result of the call must agree with the computed output.
@@ -230,14 +230,14 @@ fn describe(
 }
 
 /// Variadic arguments of a call.
-struct Passed<'v> {
+struct CallArguments<'v> {
     view: &'v View<'v>,
     /// First slot and kind of each.
     args: Vec<(u32, VaKind)>,
 }
 
-impl<'v> Passed<'v> {
-    fn new(view: &'v View<'_>, call: &ExternalCall<'v>, first_slot: u32) -> Passed<'v> {
+impl<'v> CallArguments<'v> {
+    fn new(view: &'v View<'_>, call: &ExternalCall<'v>, first_slot: u32) -> CallArguments<'v> {
         let mut slot = 0;
         let mut args = Vec::new();
         for a in &call.site.args {
@@ -246,7 +246,7 @@ impl<'v> Passed<'v> {
             }
             slot += a.slots;
         }
-        Passed { view, args }
+        CallArguments { view, args }
     }
 
     fn slot(&self, number: u32, k: u32) -> u64 {
@@ -255,7 +255,7 @@ impl<'v> Passed<'v> {
     }
 }
 
-impl Arguments for Passed<'_> {
+impl Arguments for CallArguments<'_> {
     fn int(&mut self, number: u32) -> u64 {
         self.slot(number, 0)
     }
@@ -268,27 +268,27 @@ impl Arguments for Passed<'_> {
 }
 
 /// Arguments in a `va_list`: their addresses follow from the types in the format.
-struct Listed<'v> {
+struct VaListArguments<'v> {
     memory: &'v Memory,
     places: Vec<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum ListedKind {
+enum VaListKind {
     Int,
     Double,
     LongDouble,
 }
 
-impl<'v> Listed<'v> {
-    fn new(text: &[u8], list: u64, memory: &'v Memory) -> Listed<'v> {
+impl<'v> VaListArguments<'v> {
+    fn new(text: &[u8], list: u64, memory: &'v Memory) -> VaListArguments<'v> {
         let mut kinds = Vec::new();
         let mut note = |number: u32, kind| {
             // No real format has more arguments.
             if number < 4096 {
                 let n = number as usize;
                 if kinds.len() <= n {
-                    kinds.resize(n + 1, ListedKind::Int);
+                    kinds.resize(n + 1, VaListKind::Int);
                 }
                 kinds[n] = kind;
             }
@@ -297,7 +297,7 @@ impl<'v> Listed<'v> {
             let Piece::Conversion(c) = piece else { continue };
             for n in [c.width, c.precision] {
                 if let Number::Arg(n) = n {
-                    note(n, ListedKind::Int);
+                    note(n, VaListKind::Int);
                 }
             }
             if let Some(n) = c.arg {
@@ -305,9 +305,9 @@ impl<'v> Listed<'v> {
                 note(
                     n,
                     match (float, c.size) {
-                        (true, Size::LongDouble) => ListedKind::LongDouble,
-                        (true, _) => ListedKind::Double,
-                        _ => ListedKind::Int,
+                        (true, Size::LongDouble) => VaListKind::LongDouble,
+                        (true, _) => VaListKind::Double,
+                        _ => VaListKind::Int,
                     },
                 );
             }
@@ -324,19 +324,19 @@ impl<'v> Listed<'v> {
         let places = kinds
             .iter()
             .map(|kind| match kind {
-                ListedKind::Int if gp < 48 => {
+                VaListKind::Int if gp < 48 => {
                     gp += 8;
                     save.wrapping_add(gp - 8)
                 }
-                ListedKind::Double if fp < 176 => {
+                VaListKind::Double if fp < 176 => {
                     fp += 16;
                     save.wrapping_add(fp - 16)
                 }
-                ListedKind::LongDouble => on_stack(16),
+                VaListKind::LongDouble => on_stack(16),
                 _ => on_stack(8),
             })
             .collect();
-        Listed { memory, places }
+        VaListArguments { memory, places }
     }
 
     fn word(&self, number: u32, offset: u64, len: usize) -> u64 {
@@ -345,7 +345,7 @@ impl<'v> Listed<'v> {
     }
 }
 
-impl Arguments for Listed<'_> {
+impl Arguments for VaListArguments<'_> {
     fn int(&mut self, number: u32) -> u64 {
         self.word(number, 0, 8)
     }

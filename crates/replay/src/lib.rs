@@ -7,7 +7,7 @@
 //! ([`error::Divergence`]).
 //!
 //! # What lives here
-//! * [`process`], [`image`], [`tape`]: a recorded process, loaded: its program at its addresses, its streams'
+//! * [`process`], [`image`], [`event_cursor`]: a recorded process, loaded: its program at its addresses, its streams'
 //!   events; [`library`]: programs that processes share;
 //! * [`decode`], [`code`]: the model in the form that the plain loop runs;
 //! * [`fused`]: the form that the fast loop runs, groups of instructions as one;
@@ -67,6 +67,7 @@
 
 pub mod activations;
 pub mod arith;
+mod arith64;
 pub mod checkpoint;
 pub mod code;
 pub mod constants;
@@ -74,6 +75,7 @@ pub mod decimal;
 pub mod decode;
 pub mod effects;
 pub mod error;
+pub mod event_cursor;
 mod external;
 pub mod f80;
 mod fast;
@@ -89,14 +91,12 @@ pub mod io;
 pub mod library;
 pub mod machine;
 pub mod memory;
-mod narrow;
 pub mod observer;
 pub mod process;
 mod run;
+mod run_fast;
 mod slow;
 pub mod stored;
-mod stride;
-pub mod tape;
 pub mod vars;
 pub mod verify;
 pub mod writers;

@@ -2,11 +2,11 @@
 
 use crate::effects;
 use crate::error::{Divergence, Error, Result};
+use crate::event_cursor::{EventCursor, Stream};
 use crate::image::Image;
 use crate::memory::Memory;
-use crate::observer::{Moment, Observer, View};
-use crate::tape::{Stream, Tape};
-use recording::decode::Head;
+use crate::observer::{EventContext, Observer, View};
+use recording::decode::EventHead;
 use recording::event::{Event, Position, kind, source};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -93,11 +93,11 @@ pub struct Machine<'a> {
     /// The sum at the call or return before that.
     pub(crate) context_before: u64,
     pub(crate) tls: HashMap<(u32, u32), u64>,
-    pub(crate) tape: Tape<'a>,
+    pub(crate) event_cursor: EventCursor<'a>,
     /// No event is due before this time: that of the next event, or the end.
-    pub(crate) gate: u64,
+    pub(crate) next_event_time: u64,
     /// The next event, if there is one.
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Option<EventHead>,
     pub(crate) last_event: u64,
     pub(crate) end: Option<End>,
     /// Stop when the events of this part are consumed up to this byte.
@@ -105,7 +105,7 @@ pub struct Machine<'a> {
     /// Stopped at `pause_at`, inside a call to code outside.
     pub(crate) paused: bool,
     /// The next event is a landing that must happen now.
-    pub(crate) adrift: bool,
+    pub(crate) landing_due: bool,
     pub(crate) counters: Counters,
     /// Counters when the last fork was passed.
     pub(crate) inherited: Counters,
@@ -113,7 +113,7 @@ pub struct Machine<'a> {
     /// The part the last event came from.
     pub(crate) event_part: usize,
     /// What the current external call read and wrote, for observers.
-    pub(crate) touched: Touched,
+    pub(crate) touched: AccessedRanges,
     /// For each source in the recording (part and number) the address of its content; see [`effects`].
     pub(crate) files: BTreeMap<(usize, u64), u64>,
 }
@@ -121,14 +121,14 @@ pub struct Machine<'a> {
 /// Ranges that an external call read and wrote: address and length. Only those that a model or the recording
 /// reports, not those of the table of externals.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Touched {
+pub(crate) struct AccessedRanges {
     pub reads: Vec<(u64, u64)>,
     pub writes: Vec<(u64, u64)>,
     /// Bytes transferred between memory and files: to, from, length.
     pub transfers: Vec<(u64, u64, u64)>,
 }
 
-impl Touched {
+impl AccessedRanges {
     pub fn clear(&mut self) {
         self.reads.clear();
         self.writes.clear();
@@ -152,22 +152,22 @@ impl<'a> Machine<'a> {
             context: (0, 0),
             context_before: 0,
             tls: HashMap::new(),
-            tape: Tape::new(stream),
-            gate: 0,
+            event_cursor: EventCursor::new(stream),
+            next_event_time: 0,
             head: None,
             last_event: 0,
             end: None,
             pause_at: None,
             paused: false,
-            adrift: false,
+            landing_due: false,
             counters: Counters::default(),
             inherited: Counters::default(),
             part: 0,
             event_part: 0,
-            touched: Touched::default(),
+            touched: AccessedRanges::default(),
             files: BTreeMap::new(),
         };
-        m.refresh();
+        m.peek_next();
         m
     }
 
@@ -232,17 +232,17 @@ impl<'a> Machine<'a> {
         })
     }
 
-    pub(crate) fn moment(&self) -> Moment<'_> {
-        Moment { view: self.view(), memory: &self.memory, part: self.event_part }
+    pub(crate) fn moment(&self) -> EventContext<'_> {
+        EventContext { view: self.view(), memory: &self.memory, part: self.event_part }
     }
 
     /// Reads the head of the next event after one was consumed.
-    pub(crate) fn refresh(&mut self) {
-        self.head = self.tape.peek();
+    pub(crate) fn peek_next(&mut self) {
+        self.head = self.event_cursor.peek();
         if let Some(h) = &mut self.head {
             h.position.module = self.image.canonical(h.position.module);
         }
-        self.gate = match self.head {
+        self.next_event_time = match self.head {
             Some(h) => h.position.time,
             None if self.stream.incomplete => self.last_event,
             None => self.last_event.max(self.stream.reached()),
@@ -258,17 +258,17 @@ impl<'a> Machine<'a> {
 
     /// Consumes the next event; `head` must be present.
     pub(crate) fn take(&mut self) -> Result<(Position, Event<'a>)> {
-        self.event_part = self.tape.part();
-        let next = self.tape.take()?;
+        self.event_part = self.event_cursor.part();
+        let next = self.event_cursor.take()?;
         self.counters.events += 1;
-        if self.tape.part() != self.part {
-            self.part = self.tape.part();
+        if self.event_cursor.part() != self.part {
+            self.part = self.event_cursor.part();
             self.inherited = self.counters;
         }
         if let Some((p, _)) = next {
             self.last_event = p.time;
         }
-        self.refresh();
+        self.peek_next();
         match next {
             Some((mut position, event)) => {
                 position.module = self.image.canonical(position.module);
@@ -302,7 +302,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A description of the next event.
-    pub(crate) fn next_in_words(&self) -> String {
+    pub(crate) fn describe_next(&self) -> String {
         let Some(h) = self.head else { return "no more events".to_owned() };
         let name = kind::name(h.kind).unwrap_or("?");
         let p = h.position;
@@ -319,14 +319,14 @@ impl<'a> Machine<'a> {
 
     /// Time has passed an event or the end of the recording.
     #[cold]
-    pub(crate) fn late(&mut self) -> Result<()> {
+    pub(crate) fn event_overdue(&mut self) -> Result<()> {
         match self.head.map(|h| h.kind) {
             None => self.cut()?,
             // Time advances once after the last call for which the thread stored its context.
             Some(kind::CRASH | kind::INTERRUPTED) => {}
             Some(kind::END) => self.finish()?,
             Some(_) => {
-                return Err(self.diverged(format!("come to time {}", self.time), self.next_in_words()));
+                return Err(self.diverged(format!("come to time {}", self.time), self.describe_next()));
             }
         }
         Ok(())
@@ -334,34 +334,34 @@ impl<'a> Machine<'a> {
 
     /// The same, at a loop header. The thread stores its time there: an event due by the last known time must
     /// have happened before.
-    pub(crate) fn late_in_loop(&mut self) -> Result<()> {
+    pub(crate) fn event_overdue_in_loop(&mut self) -> Result<()> {
         match self.head.map(|h| h.kind) {
             Some(kind::CRASH) => self.crash(false),
             Some(kind::INTERRUPTED) => {
-                self.adrift = true;
+                self.landing_due = true;
                 Ok(())
             }
-            _ => self.late(),
+            _ => self.event_overdue(),
         }
     }
 
     /// At a call or return the thread stores its context; a crash, a jump out of a signal handler or a kill
     /// for which an earlier time was stored must have happened before.
     pub(crate) fn write_context(&mut self) -> Result<()> {
-        if self.time >= self.gate {
+        if self.time >= self.next_event_time {
             match self.head.map(|h| h.kind) {
                 Some(kind::CRASH) if self.passed(self.stream.time) => return self.crash(false),
                 None if !self.stream.incomplete && self.passed(self.stream.time) => return self.cut(),
                 Some(kind::INTERRUPTED)
                     if self.interruption().is_some_and(|(called, _)| self.time > called) =>
                 {
-                    self.adrift = true;
+                    self.landing_due = true;
                     return Ok(());
                 }
                 _ => {}
             }
-            if self.time > self.gate {
-                self.late()?;
+            if self.time > self.next_event_time {
+                self.event_overdue()?;
             }
         }
         self.context_before = self.context.1;
@@ -372,13 +372,13 @@ impl<'a> Machine<'a> {
     /// Whether time is later than the header's time of the last call. A stream without a checksum has no
     /// trustworthy header.
     fn passed(&self, called: u64) -> bool {
-        self.time > if self.stream.sum.is_some() { called } else { self.gate }
+        self.time > if self.stream.sum.is_some() { called } else { self.next_event_time }
     }
 
     /// Whether control does not continue here: the stream has ended, or a jump was due, which this call
     /// performs.
     pub(crate) fn stopped<O: Observer>(&mut self, observer: &mut O) -> Result<bool> {
-        if std::mem::take(&mut self.adrift) {
+        if std::mem::take(&mut self.landing_due) {
             self.jump(observer)?;
             return Ok(true);
         }
@@ -502,7 +502,7 @@ impl<'a> Machine<'a> {
                 Ok(())
             }
             Some(kind::LOAD | kind::EXTERNAL | kind::LAND | kind::VALUE | kind::VA_START) => {
-                Err(self.diverged("no function running", self.next_in_words()))
+                Err(self.diverged("no function running", self.describe_next()))
             }
             Some(_) => self.apply(observer),
         }

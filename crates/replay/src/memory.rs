@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 pub const PAGE: usize = 4096;
-const WAYS: usize = 4096;
+const TLB_SIZE: usize = 4096;
 /// No page has this index.
 const NO_PAGE: u32 = u32::MAX;
 
@@ -60,26 +60,26 @@ impl History {
 }
 
 #[derive(Clone, Copy)]
-struct Way {
+struct TlbEntry {
     /// Address of the page. Its distance to the address of an access decides in one comparison whether the
     /// whole access lies in the page.
     start: u64,
     index: u32,
 }
 
-impl Way {
+impl TlbEntry {
     fn holds(self, page: u64) -> bool {
         self.start == page << 12 && self.index != NO_PAGE
     }
 }
 
-const EMPTY: Way = Way { start: 0, index: NO_PAGE };
+const EMPTY: TlbEntry = TlbEntry { start: 0, index: NO_PAGE };
 
 /// See the module's documentation.
 #[derive(Clone)]
 pub struct Memory {
-    reads: Box<[Way; WAYS]>,
-    writes: Box<[Way; WAYS]>,
+    reads: Box<[TlbEntry; TLB_SIZE]>,
+    writes: Box<[TlbEntry; TLB_SIZE]>,
     map: PageMap<u32>,
     /// Entry 0 is the page of zeros, from which all unwritten pages are read.
     pages: Vec<Page>,
@@ -92,8 +92,8 @@ pub struct Memory {
 impl Default for Memory {
     fn default() -> Self {
         Memory {
-            reads: Box::new([EMPTY; WAYS]),
-            writes: Box::new([EMPTY; WAYS]),
+            reads: Box::new([EMPTY; TLB_SIZE]),
+            writes: Box::new([EMPTY; TLB_SIZE]),
             map: PageMap::default(),
             pages: vec![[0; PAGE]],
             dirty: vec![false],
@@ -104,16 +104,16 @@ impl Default for Memory {
 }
 
 #[inline(always)]
-fn way(page: u64) -> usize {
+fn tlb_index(page: u64) -> usize {
     // A better hash does not pay off: these are two instructions on the path of every access.
-    page as usize & (WAYS - 1)
+    page as usize & (TLB_SIZE - 1)
 }
 
 macro_rules! scalar {
     ($load:ident, $store:ident, $ty:ty, $n:literal) => {
         #[inline(always)]
         pub fn $load(&mut self, address: u64) -> $ty {
-            let w = self.reads[way(address >> 12)];
+            let w = self.reads[tlb_index(address >> 12)];
             let at = address.wrapping_sub(w.start) as usize;
             if at < PAGE + 1 - $n {
                 if let Some(p) = self.pages.get(w.index as usize) {
@@ -122,12 +122,12 @@ macro_rules! scalar {
                     return <$ty>::from_le_bytes(b);
                 }
             }
-            self.load_far(address, $n) as $ty
+            self.load_slow(address, $n) as $ty
         }
 
         #[inline(always)]
         pub fn $store(&mut self, address: u64, value: $ty) {
-            let w = self.writes[way(address >> 12)];
+            let w = self.writes[tlb_index(address >> 12)];
             let at = address.wrapping_sub(w.start) as usize;
             if at < PAGE + 1 - $n {
                 if let Some(p) = self.pages.get_mut(w.index as usize) {
@@ -135,7 +135,7 @@ macro_rules! scalar {
                     return;
                 }
             }
-            self.store_far(address, u64::from(value), $n);
+            self.store_slow(address, u64::from(value), $n);
         }
     };
 }
@@ -155,7 +155,7 @@ impl Memory {
     /// A load across the end of a page, or from a page that is not in the table.
     #[cold]
     #[inline(never)]
-    fn load_far(&mut self, address: u64, len: usize) -> u64 {
+    fn load_slow(&mut self, address: u64, len: usize) -> u64 {
         let mut b = [0; 8];
         self.read(address, &mut b[..len]);
         u64::from_le_bytes(b)
@@ -163,14 +163,14 @@ impl Memory {
 
     #[cold]
     #[inline(never)]
-    fn store_far(&mut self, address: u64, value: u64, len: usize) {
+    fn store_slow(&mut self, address: u64, value: u64, len: usize) {
         self.write(address, &value.to_le_bytes()[..len]);
     }
 
     /// Index of a page for reading; 0 (zeros) if it was never written.
     #[cold]
     #[inline(never)]
-    fn page_in(&mut self, page: u64) -> u32 {
+    fn page_for_read(&mut self, page: u64) -> u32 {
         let index = match self.map.get(&page) {
             Some(i) => *i,
             None => match self.base.as_ref().and_then(|(h, k)| h.page(page, *k)) {
@@ -184,26 +184,26 @@ impl Memory {
                 None => 0,
             },
         };
-        self.reads[way(page)] = Way { start: page << 12, index };
+        self.reads[tlb_index(page)] = TlbEntry { start: page << 12, index };
         index
     }
 
     /// Index of a page for writing; marks it dirty.
     #[cold]
     #[inline(never)]
-    fn page_out(&mut self, page: u64) -> u32 {
-        let mut index = self.page_in(page);
+    fn page_for_write(&mut self, page: u64) -> u32 {
+        let mut index = self.page_for_read(page);
         if index == 0 {
             index = self.pages.len() as u32;
             self.pages.push([0; PAGE]);
             self.dirty.push(false);
             self.map.insert(page, index);
-            self.reads[way(page)] = Way { start: page << 12, index };
+            self.reads[tlb_index(page)] = TlbEntry { start: page << 12, index };
         }
         if !std::mem::replace(&mut self.dirty[index as usize], true) {
             self.dirtied.push((page, index));
         }
-        self.writes[way(page)] = Way { start: page << 12, index };
+        self.writes[tlb_index(page)] = TlbEntry { start: page << 12, index };
         index
     }
 
@@ -211,8 +211,8 @@ impl Memory {
         while !out.is_empty() {
             let (page, at) = (address >> 12, (address & 4095) as usize);
             let n = out.len().min(PAGE - at);
-            let w = self.reads[way(page)];
-            let index = if w.holds(page) { w.index } else { self.page_in(page) };
+            let w = self.reads[tlb_index(page)];
+            let index = if w.holds(page) { w.index } else { self.page_for_read(page) };
             let (head, tail) = out.split_at_mut(n);
             head.copy_from_slice(&self.pages[index as usize][at..at + n]);
             out = tail;
@@ -224,8 +224,8 @@ impl Memory {
         while !bytes.is_empty() {
             let (page, at) = (address >> 12, (address & 4095) as usize);
             let n = bytes.len().min(PAGE - at);
-            let w = self.writes[way(page)];
-            let index = if w.holds(page) { w.index } else { self.page_out(page) };
+            let w = self.writes[tlb_index(page)];
+            let index = if w.holds(page) { w.index } else { self.page_for_write(page) };
             let (head, tail) = bytes.split_at(n);
             self.pages[index as usize][at..at + n].copy_from_slice(head);
             bytes = tail;
@@ -377,9 +377,9 @@ impl Memory {
         let start = page << 12;
         let (from, until) = (to.max(start) - start, end.saturating_sub(start).min(PAGE as u64));
         let range = from as usize..until as usize;
-        let index = self.page_in(page) as usize;
+        let index = self.page_for_read(page) as usize;
         if index != 0 && self.pages[index][range.clone()].iter().any(|b| *b != 0) {
-            let index = self.page_out(page) as usize;
+            let index = self.page_for_write(page) as usize;
             self.pages[index][range].fill(0);
         }
     }
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[derive(Debug, Clone)]
-    enum Act {
+    enum MemoryOp {
         Write(u64, Vec<u8>),
         Copy(u64, u64, u64),
         Fill(u64, u8, u64),
@@ -450,14 +450,15 @@ mod tests {
         Checkpoint,
     }
 
-    fn act() -> impl Strategy<Value = Act> {
+    fn act() -> impl Strategy<Value = MemoryOp> {
         let address = || 0x7000u64..0x7000 + 20_000;
         prop_oneof![
-            (address(), proptest::collection::vec(any::<u8>(), 0..50)).prop_map(|(a, b)| Act::Write(a, b)),
-            (address(), address(), 0u64..9000).prop_map(|(a, b, n)| Act::Copy(a, b, n)),
-            (address(), any::<u8>(), 0u64..9000).prop_map(|(a, b, n)| Act::Fill(a, b, n)),
-            (address(), any::<u64>()).prop_map(|(a, v)| Act::Word(a, v)),
-            Just(Act::Checkpoint),
+            (address(), proptest::collection::vec(any::<u8>(), 0..50))
+                .prop_map(|(a, b)| MemoryOp::Write(a, b)),
+            (address(), address(), 0u64..9000).prop_map(|(a, b, n)| MemoryOp::Copy(a, b, n)),
+            (address(), any::<u8>(), 0u64..9000).prop_map(|(a, b, n)| MemoryOp::Fill(a, b, n)),
+            (address(), any::<u64>()).prop_map(|(a, v)| MemoryOp::Word(a, v)),
+            Just(MemoryOp::Checkpoint),
         ]
     }
 
@@ -487,24 +488,24 @@ mod tests {
             let mut states = Vec::new();
             for a in acts {
                 match a {
-                    Act::Write(at, b) => {
+                    MemoryOp::Write(at, b) => {
                         m.write(at, &b);
                         flat[at as usize..at as usize + b.len()].copy_from_slice(&b);
                     }
-                    Act::Copy(to, from, n) => {
+                    MemoryOp::Copy(to, from, n) => {
                         m.copy(to, from, n);
                         flat.copy_within(from as usize..(from + n) as usize, to as usize);
                     }
-                    Act::Fill(to, b, n) => {
+                    MemoryOp::Fill(to, b, n) => {
                         m.fill(to, b, n);
                         flat[to as usize..(to + n) as usize].fill(b);
                     }
-                    Act::Word(to, v) => {
+                    MemoryOp::Word(to, v) => {
                         m.store8(to, v);
                         flat[to as usize..to as usize + 8].copy_from_slice(&v.to_le_bytes());
                         prop_assert_eq!(m.load8(to), v);
                     }
-                    Act::Checkpoint => {
+                    MemoryOp::Checkpoint => {
                         let k = m.checkpoint(&mut h);
                         states.push((k, flat.clone()));
                     }

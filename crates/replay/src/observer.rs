@@ -84,7 +84,7 @@ impl<'v> View<'v> {
 
 /// The state of the machine at an event.
 #[derive(Clone, Copy)]
-pub struct Moment<'v> {
+pub struct EventContext<'v> {
     /// The innermost function; none at the top, outside of all functions.
     pub view: Option<View<'v>>,
     pub memory: &'v Memory,
@@ -162,8 +162,8 @@ pub trait Observer {
     }
 
     /// `true` means that the fast loop must also report selects as steps, and the edges that control follows
-    /// ([`Observer::way`]).
-    const WAYS: bool = false;
+    /// ([`Observer::fused_edge`]).
+    const FUSED_EDGES: bool = false;
 
     /// An instruction has run. Calls and returns are reported before control
     /// moves: arguments and result can be read.
@@ -172,9 +172,9 @@ pub trait Observer {
     /// Control followed an edge and the target's phis were assigned. `view` is still at the jump.
     fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {}
 
-    /// The fast loop leaves a block by this [`Way`](crate::fused::Way) of the function's fused code; the phis
+    /// The fast loop leaves a block by this [`FusedEdge`](crate::fused::FusedEdge) of the function's fused code; the phis
     /// are not assigned yet.
-    fn way(&mut self, way: u32) {}
+    fn fused_edge(&mut self, fused_edge: u32) {}
 
     /// A function was entered and its parameters are set; `outside`: by code that is not modelled.
     fn enter(&mut self, view: &View<'_>, outside: bool) {}
@@ -202,7 +202,7 @@ pub trait Observer {
     fn variadic(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {}
 
     /// An event of the recording was consumed. For an event with data, memory is already up to date.
-    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {}
+    fn event(&mut self, moment: &EventContext<'_>, position: Position, event: &Event<'_>) {}
 
     /// The first pass makes a checkpoint here ([`crate::checkpoint::Checkpoints::make`]).
     fn checkpoint(&mut self, machine: &Machine<'_>) {}

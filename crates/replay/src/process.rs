@@ -1,9 +1,9 @@
 //! A recorded process, loaded: its program and its streams, ready to replay.
 
 use crate::error::{Error, Result};
-use crate::image::{Image, Wanted};
+use crate::event_cursor::Stream;
+use crate::image::{Image, ModuleRef};
 use crate::library::Library;
-use crate::tape::Stream;
 use recording::header::StreamKind;
 use recording::{Process, Recording};
 use std::collections::BTreeMap;
@@ -158,7 +158,7 @@ fn add(from: &recording::Stream, limit: Option<u64>, to: &mut Stream) -> Result<
 }
 
 /// The process's modules; for a forked process, some may be registered only in its parent.
-fn wanted(recording: &Recording, process: &Process, options: &Options) -> Vec<Wanted> {
+fn wanted(recording: &Recording, process: &Process, options: &Options) -> Vec<ModuleRef> {
     let mut by_index = BTreeMap::new();
     let build_ids: Vec<Option<Vec<u8>>> = options
         .binaries
@@ -179,7 +179,7 @@ fn wanted(recording: &Recording, process: &Process, options: &Options) -> Vec<Wa
             let given = named(&m.path, &m.build_id);
             let kept_in = given.is_none().then(|| recording.path.clone());
             let path = given.unwrap_or_else(|| m.path.clone());
-            by_index.entry(m.index).or_insert_with(|| Wanted {
+            by_index.entry(m.index).or_insert_with(|| ModuleRef {
                 index: m.index,
                 id: m.id,
                 path,

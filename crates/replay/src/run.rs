@@ -1,12 +1,12 @@
 //! The plain inner loop: every step can be observed, every instruction is counted. While neither is needed,
-//! it delegates to the fast loop ([`crate::stride`]).
+//! it delegates to the fast loop ([`crate::run_fast`]).
 
 use crate::arith;
+use crate::arith64;
 use crate::code::Op;
 use crate::error::Result;
-use crate::fast::Halt;
+use crate::fast::FastExit;
 use crate::machine::{Machine, Stop};
-use crate::narrow;
 use crate::observer::{Effect, Observer, View};
 use program::inst::Inst;
 use recording::event::kind;
@@ -19,7 +19,7 @@ enum Exit {
     /// The instruction at `pc` needs the whole machine.
     Slow,
     /// Time has passed the next event; `pc` is after the instruction.
-    Late,
+    EventOverdue,
 }
 
 impl Machine<'_> {
@@ -46,7 +46,7 @@ impl Machine<'_> {
     /// A divergence, or damaged events.
     pub fn run<O: Observer>(&mut self, observer: &mut O, limit: u64) -> Result<Stop> {
         let image = self.image;
-        self.widen();
+        self.reserve_registers();
         loop {
             if let Some(end) = self.end {
                 return Ok(Stop::Ended(end));
@@ -70,18 +70,18 @@ impl Machine<'_> {
             let code = image.code(function);
             if !(O::STEPS && observer.all_steps())
                 && code.fused.is_some()
-                && self.time < self.gate
+                && self.time < self.next_event_time
                 && self.counters.instructions.saturating_add(code.ops.len() as u64) < limit
             {
-                match self.stride(observer, limit) {
-                    Halt::Plain => {}
-                    Halt::Slow => self.slow(observer)?,
-                    Halt::Call(call) => {
+                match self.run_fast(observer, limit) {
+                    FastExit::Plain => {}
+                    FastExit::Slow => self.slow(observer)?,
+                    FastExit::Call(call) => {
                         self.counters.instructions += 1;
                         let function = self.frames.last().map_or(function, |f| f.function);
                         self.call(observer, function, call)?;
                     }
-                    Halt::Return(value, slots) => {
+                    FastExit::Return(value, slots) => {
                         self.counters.instructions += 1;
                         self.return_from(observer, value, slots)?;
                     }
@@ -96,7 +96,7 @@ impl Machine<'_> {
             let mut sum = self.sum;
             let mut count = self.counters.instructions;
             let mut loads = 0u64;
-            let gate = self.gate;
+            let next_event_time = self.next_event_time;
             // The registers as a macro, so that the loop uses plain slices.
             macro_rules! r {
                 ($slot:expr) => {
@@ -148,7 +148,7 @@ impl Machine<'_> {
             }
             macro_rules! load {
                 ($dst:expr, $addr:expr, $load:ident, $n:literal) => {{
-                    if time >= gate {
+                    if time >= next_event_time {
                         count -= 1;
                         break Exit::Slow;
                     }
@@ -160,7 +160,7 @@ impl Machine<'_> {
             }
             macro_rules! store {
                 ($addr:expr, $value:expr, $store:ident, $ty:ty) => {{
-                    if time >= gate {
+                    if time >= next_event_time {
                         count -= 1;
                         break Exit::Slow;
                     }
@@ -188,24 +188,24 @@ impl Machine<'_> {
                 count += 1;
                 let mut effect = Effect::None;
                 match ops[pc] {
-                    Op::Add { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_add(r!(b)), sh),
-                    Op::Sub { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_sub(r!(b)), sh),
-                    Op::Mul { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_mul(r!(b)), sh),
+                    Op::Add { sh, dst, a, b } => r!(dst) = arith64::wrap(r!(a).wrapping_add(r!(b)), sh),
+                    Op::Sub { sh, dst, a, b } => r!(dst) = arith64::wrap(r!(a).wrapping_sub(r!(b)), sh),
+                    Op::Mul { sh, dst, a, b } => r!(dst) = arith64::wrap(r!(a).wrapping_mul(r!(b)), sh),
                     Op::And { dst, a, b } => r!(dst) = r!(a) & r!(b),
                     Op::Or { dst, a, b } => r!(dst) = r!(a) | r!(b),
                     Op::Xor { dst, a, b } => r!(dst) = r!(a) ^ r!(b),
-                    Op::Shl { sh, dst, a, b } => r!(dst) = narrow::shl(sh, r!(a), r!(b)),
-                    Op::LShr { sh, dst, a, b } => r!(dst) = narrow::lshr(sh, r!(a), r!(b)),
-                    Op::AShr { sh, dst, a, b } => r!(dst) = narrow::ashr(sh, r!(a), r!(b)),
+                    Op::Shl { sh, dst, a, b } => r!(dst) = arith64::shl(sh, r!(a), r!(b)),
+                    Op::LShr { sh, dst, a, b } => r!(dst) = arith64::lshr(sh, r!(a), r!(b)),
+                    Op::AShr { sh, dst, a, b } => r!(dst) = arith64::ashr(sh, r!(a), r!(b)),
                     Op::UDiv { dst, a, b } => r!(dst) = divided!(r!(a).checked_div(r!(b))),
                     Op::URem { dst, a, b } => r!(dst) = divided!(r!(a).checked_rem(r!(b))),
-                    Op::SDiv { sh, dst, a, b } => r!(dst) = divided!(narrow::sdiv(sh, r!(a), r!(b))),
-                    Op::SRem { sh, dst, a, b } => r!(dst) = divided!(narrow::srem(sh, r!(a), r!(b))),
+                    Op::SDiv { sh, dst, a, b } => r!(dst) = divided!(arith64::sdiv(sh, r!(a), r!(b))),
+                    Op::SRem { sh, dst, a, b } => r!(dst) = divided!(arith64::srem(sh, r!(a), r!(b))),
                     Op::Eq { dst, a, b } => r!(dst) = u64::from(r!(a) == r!(b)),
                     Op::Ne { dst, a, b } => r!(dst) = u64::from(r!(a) != r!(b)),
-                    Op::UCmp { pred, dst, a, b } => r!(dst) = narrow::ucmp(pred, r!(a), r!(b)).into(),
-                    Op::Slt { sh, dst, a, b } => r!(dst) = narrow::slt(sh, r!(a), r!(b)).into(),
-                    Op::Sle { sh, dst, a, b } => r!(dst) = narrow::sle(sh, r!(a), r!(b)).into(),
+                    Op::UCmp { pred, dst, a, b } => r!(dst) = arith64::ucmp(pred, r!(a), r!(b)).into(),
+                    Op::Slt { sh, dst, a, b } => r!(dst) = arith64::slt(sh, r!(a), r!(b)).into(),
+                    Op::Sle { sh, dst, a, b } => r!(dst) = arith64::sle(sh, r!(a), r!(b)).into(),
                     Op::F64 { op, dst, a, b } => {
                         r!(dst) = arith::float64(op, f64::from_bits(r!(a)), f64::from_bits(r!(b)));
                     }
@@ -213,18 +213,18 @@ impl Machine<'_> {
                         let (a, b) = (f32::from_bits(r!(a) as u32), f32::from_bits(r!(b) as u32));
                         r!(dst) = arith::float32(op, a, b).into();
                     }
-                    Op::FCmp64 { pred, dst, a, b } => r!(dst) = narrow::fcmp64(pred, r!(a), r!(b)).into(),
-                    Op::Trunc { sh, dst, a } => r!(dst) = narrow::wrap(r!(a), sh),
+                    Op::FCmp64 { pred, dst, a, b } => r!(dst) = arith64::fcmp64(pred, r!(a), r!(b)).into(),
+                    Op::Trunc { sh, dst, a } => r!(dst) = arith64::wrap(r!(a), sh),
                     Op::Sext { from, to, dst, a } => {
-                        r!(dst) = narrow::wrap(narrow::sext(r!(a), from).cast_unsigned(), to);
+                        r!(dst) = arith64::wrap(arith64::sext(r!(a), from).cast_unsigned(), to);
                     }
-                    Op::SiToF64 { sh, dst, a } => r!(dst) = (narrow::sext(r!(a), sh) as f64).to_bits(),
+                    Op::SiToF64 { sh, dst, a } => r!(dst) = (arith64::sext(r!(a), sh) as f64).to_bits(),
                     Op::Copy { dst, a } => r!(dst) = r!(a),
                     Op::Select { dst, cond, a, b } => {
                         r!(dst) = if r!(cond) & 1 != 0 { r!(a) } else { r!(b) };
                     }
                     Op::Scaled { sh, dst, base, index, scale } => {
-                        let i = narrow::sext(r!(index), sh);
+                        let i = arith64::sext(r!(index), sh);
                         r!(dst) = r!(base).wrapping_add_signed(i.wrapping_mul(scale.into()));
                     }
                     Op::Frame { dst, offset } => r!(dst) = frame.frame.wrapping_add(offset.into()),
@@ -238,10 +238,10 @@ impl Machine<'_> {
                     Op::Store8 { addr, value } => effect = store!(addr, value, store8, u64),
                     Op::Tick => {
                         time += 1;
-                        if time > gate {
+                        if time > next_event_time {
                             observe!(pc, effect);
                             pc += 1;
-                            break Exit::Late;
+                            break Exit::EventOverdue;
                         }
                     }
                     Op::Jump { edge } => go!(edge),
@@ -279,8 +279,8 @@ impl Machine<'_> {
                 Exit::Call(call) => self.call(observer, function, call)?,
                 Exit::Return(value, slots) => self.return_from(observer, value, slots)?,
                 Exit::Slow => self.slow(observer)?,
-                Exit::Late => {
-                    self.late_in_loop()?;
+                Exit::EventOverdue => {
+                    self.event_overdue_in_loop()?;
                     self.stopped(observer)?;
                 }
             }
@@ -296,7 +296,7 @@ impl Machine<'_> {
         let image = self.image;
         let code = image.code(caller);
         let site = &code.calls[call as usize];
-        if self.time >= self.gate
+        if self.time >= self.next_event_time
             && let Some(f) = self.frames.last()
         {
             // The memory that a ByVal argument points to was made known before the call.
@@ -330,6 +330,6 @@ impl Machine<'_> {
         if self.head.is_none() {
             return self.cut();
         }
-        Err(self.diverged(what, self.next_in_words()))
+        Err(self.diverged(what, self.describe_next()))
     }
 }

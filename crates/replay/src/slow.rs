@@ -241,7 +241,7 @@ impl Machine<'_> {
             self.crash(true)?;
             return Ok(true);
         }
-        if self.leaves_by_jump(address, len) {
+        if self.is_left_by_jump(address, len) {
             self.jump(observer)?;
             return Ok(true);
         }
@@ -259,7 +259,7 @@ impl Machine<'_> {
         if self.pending(kind::END) {
             return self.finish();
         }
-        Err(self.diverged(what, self.next_in_words()))
+        Err(self.diverged(what, self.describe_next()))
     }
 
     fn set(&mut self, base: usize, dst: Reg, slots: u32, v: u128) {
@@ -284,7 +284,7 @@ impl Machine<'_> {
         self.memory.read(address, &mut bytes[..len]);
         if self.is_next(module, site) {
             if !self.pending(kind::LOAD) {
-                return Err(self.diverged("a load", self.next_in_words()));
+                return Err(self.diverged("a load", self.describe_next()));
             }
             let (position, event) = self.take()?;
             let writer = match event {

@@ -14,12 +14,12 @@
 //! Table and pages are zstd frames; the table is a [`Table`] in postcard's encoding. The caller is
 //! responsible for a checksum; no bytes make the reader panic.
 
-use crate::checkpoint::Point;
+use crate::checkpoint::CheckpointState;
 use crate::error::{Error, Result};
+use crate::event_cursor::Stream;
 use crate::image::Image;
 use crate::machine::{Counters, End};
 use crate::memory::{History, PAGE, Page, PageMap};
-use crate::tape::Stream;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -31,9 +31,9 @@ const PER_OCTAVE: u32 = 2;
 /// Fast, with a sufficient ratio: this runs while the user waits for an answer.
 const LEVEL: i32 = 1;
 /// Maximal length of a table.
-const LONGEST_TABLE: usize = 1 << 28;
+const MAX_TABLE_LEN: usize = 1 << 28;
 /// Maximal number of pages of a checkpoint.
-const MOST_PAGES: usize = 1 << 22;
+const MAX_PAGES: usize = 1 << 22;
 
 /// Data of all checkpoints.
 #[derive(Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub(crate) struct Table {
 struct StoredPoint {
     /// The segment that it begins.
     segment: usize,
-    point: Point,
+    point: CheckpointState,
     /// Pages that differ from those of the next stored checkpoint.
     pages: Vec<u64>,
     /// Pages of the next one that were not written yet.
@@ -63,7 +63,7 @@ type Pages = Arc<PageMap<Arc<Page>>>;
 
 /// See the module's documentation.
 #[derive(Default)]
-pub(crate) struct Stored {
+pub(crate) struct StoredCheckpoints {
     points: Vec<StoredPoint>,
     /// Memory of each checkpoint that was unpacked.
     memory: Vec<OnceLock<Pages>>,
@@ -76,10 +76,10 @@ fn is_stored(distance: usize) -> bool {
     distance < DENSE || distance.trailing_zeros() + PER_OCTAVE >= octave
 }
 
-impl Stored {
+impl StoredCheckpoints {
     /// None if the memory of the last checkpoint alone exceeds `most_pages`.
     pub fn encode(
-        points: &[Point],
+        points: &[CheckpointState],
         history: &History,
         (counters, end): (Counters, Option<End>),
         most_pages: usize,
@@ -87,7 +87,7 @@ impl Stored {
         let mut stored: Vec<StoredPoint> = Vec::new();
         let mut packed = Vec::new();
         let mut later: PageMap<u32> = PageMap::default();
-        let mut room = most_pages.min(MOST_PAGES);
+        let mut room = most_pages.min(MAX_PAGES);
         // The start of the stream needs no checkpoint.
         for (segment, point) in points.iter().enumerate().skip(1).rev() {
             if !is_stored(points.len() - 1 - segment) {
@@ -114,7 +114,7 @@ impl Stored {
             stored.push(StoredPoint { segment, point, pages, unwritten, bytes: start..packed.len() });
         }
         stored.reverse();
-        let starts = points.iter().map(Point::instructions).collect();
+        let starts = points.iter().map(CheckpointState::instructions).collect();
         let table = postcard::to_stdvec(&Table { starts, counters, end, points: stored }).ok()?;
         let packed_table = zstd::bulk::compress(&table, LEVEL).ok()?;
         let mut out = Vec::with_capacity(16 + packed_table.len() + packed.len());
@@ -126,13 +126,13 @@ impl Stored {
     }
 
     /// None if the bytes are damaged, or belong to another stream.
-    pub fn load(image: &Image, stream: &Stream, mut bytes: Vec<u8>) -> Option<(Table, Stored)> {
+    pub fn load(image: &Image, stream: &Stream, mut bytes: Vec<u8>) -> Option<(Table, StoredCheckpoints)> {
         let number = |at: usize| -> Option<usize> {
             let bytes = bytes.get(at..at + 8)?;
             usize::try_from(u64::from_le_bytes(bytes.try_into().ok()?)).ok()
         };
         let (packed, len) = (number(0)?, number(8)?);
-        if len > LONGEST_TABLE {
+        if len > MAX_TABLE_LEN {
             return None;
         }
         let end = packed.checked_add(16)?;
@@ -148,12 +148,12 @@ impl Stored {
                 p.segment > 0
                     && table.starts.get(p.segment) == Some(&p.point.instructions())
                     && p.point.memory == 0
-                    && p.pages.len() <= MOST_PAGES
+                    && p.pages.len() <= MAX_PAGES
                     && p.point.is_possible(image, stream)
                     && bytes.get(p.bytes.clone()).is_some()
             });
         let memory = points.iter().map(|_| OnceLock::new()).collect();
-        is_sound.then_some((table, Stored { points, memory, bytes }))
+        is_sound.then_some((table, StoredCheckpoints { points, memory, bytes }))
     }
 
     /// The segments that begin with a stored checkpoint, in order.
@@ -162,11 +162,11 @@ impl Stored {
     }
 
     /// A stored checkpoint, by its number among them, and its memory.
-    pub fn get(&self, number: usize) -> Result<(&Point, Pages)> {
+    pub fn get(&self, number: usize) -> Result<(&CheckpointState, Pages)> {
         let known = (number..self.points.len()).find(|n| self.memory[*n].get().is_some());
         let mut next = known.and_then(|n| self.memory[n].get()).cloned().unwrap_or_default();
         for n in (number..known.unwrap_or(self.points.len())).rev() {
-            let unpacked = Arc::new(self.unpack(&self.points[n], &next).ok_or(Error::Stored)?);
+            let unpacked = Arc::new(self.unpack(&self.points[n], &next).ok_or(Error::StoredCheckpoints)?);
             next = self.memory[n].get_or_init(|| unpacked).clone();
         }
         Ok((&self.points[number].point, next))

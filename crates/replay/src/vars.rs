@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 pub struct Bindings<'m> {
     function: &'m Function,
     /// At the start of each block: binding index of each (variable, part).
-    at_start: Vec<State>,
+    in_states: Vec<State>,
 }
 
 type Part = Option<(u32, u32)>;
@@ -29,7 +29,7 @@ impl<'m> Bindings<'m> {
     pub fn of(function: &'m Function) -> Bindings<'m> {
         let n = function.blocks.len();
         let mut ends: Vec<Option<State>> = vec![None; n];
-        let mut at_start = vec![State::new(); n];
+        let mut in_states = vec![State::new(); n];
         let mut predecessors = vec![Vec::new(); n];
         for (b, block) in function.blocks.iter().enumerate() {
             if let Some(last) = function.code.get(block.end as usize - 1) {
@@ -58,14 +58,14 @@ impl<'m> Bindings<'m> {
                 let block = &function.blocks[b];
                 let mut end = state.clone();
                 apply(function, block.start, block.end, &mut end);
-                at_start[b] = state;
+                in_states[b] = state;
                 if ends[b].as_ref() != Some(&end) {
                     ends[b] = Some(end);
                     changed = true;
                 }
             }
         }
-        Bindings { function, at_start }
+        Bindings { function, in_states }
     }
 
     /// The bindings of a variable that are valid before instruction `index`; none where it is out of scope,
@@ -90,7 +90,7 @@ impl<'m> Bindings<'m> {
         let f = self.function;
         let b = f.blocks.partition_point(|b| b.end <= index);
         let Some(block) = f.blocks.get(b) else { return Vec::new() };
-        let mut state = self.at_start[b].clone();
+        let mut state = self.in_states[b].clone();
         state.retain(|k, _| k.0 == variable);
         apply(f, block.start, end.min(block.end), &mut state);
         let mut found: Vec<u32> =
@@ -237,7 +237,7 @@ impl<'v> Data<'v> {
 /// A value as text.
 #[must_use]
 pub fn show(module: &Module, data: Data<'_>, ty: Option<u32>, value: &Value, limits: Limits) -> String {
-    let shower = Shower { module, data, limits };
+    let shower = ValueFormatter { module, data, limits };
     match value {
         Value::Gone => "<optimised out>".to_owned(),
         Value::At(address) => {
@@ -257,7 +257,7 @@ pub fn show_pointer(
     address: u64,
     limits: Limits,
 ) -> String {
-    Shower { module, data, limits }.pointer(address, to)
+    ValueFormatter { module, data, limits }.pointer(address, to)
 }
 
 /// [`value`] and [`show`] in one.
@@ -301,17 +301,17 @@ pub fn is_number(ty: Ty, raw: u128) -> bool {
 }
 
 /// A string or vector with more content was never constructed, or is destroyed.
-const MOST_CONTENT: u64 = 1 << 40;
+const MAX_CONTENT: u64 = 1 << 40;
 /// Maximal size of a string or vector object itself.
-const LARGEST_HEAD: usize = 64;
+const MAX_OBJECT_HEADER: usize = 64;
 
-struct Shower<'v> {
+struct ValueFormatter<'v> {
     module: &'v Module,
     data: Data<'v>,
     limits: Limits,
 }
 
-impl Shower<'_> {
+impl ValueFormatter<'_> {
     fn size(&self, ty: Option<u32>) -> usize {
         ty.and_then(|t| self.module.types.get(t as usize)).map_or(8, |t| t.size as usize)
     }
@@ -325,11 +325,11 @@ impl Shower<'_> {
     /// may have been reused.
     fn sequence(&self, ty: &Type, bytes: &[u8], depth: u32) -> Option<String> {
         match sequences::of_object(self.module, ty, bytes)? {
-            Sequence::Text { at, len } if len <= MOST_CONTENT => {
+            Sequence::Text { at, len } if len <= MAX_CONTENT => {
                 let shown = len.min(self.limits.string as u64 + 1) as usize;
                 Some(quote(&self.data.read(at, shown), self.limits.string))
             }
-            Sequence::Elements { at, len, of } if len <= MOST_CONTENT => {
+            Sequence::Elements { at, len, of } if len <= MAX_CONTENT => {
                 let shown = len.min(self.limits.elements as u64 + 1) as usize;
                 let bytes = self.data.read(at, shown.saturating_mul(self.size(of)).min(1 << 16));
                 Some(self.array(of, &bytes, None, depth))
@@ -457,7 +457,7 @@ impl Shower<'_> {
     fn referred(&self, address: u64, to: Option<u32>, depth: u32) -> String {
         let size = self.strip(to).and_then(|t| self.module.types.get(t as usize)).map_or(0, |ty| ty.size);
         match usize::try_from(size) {
-            Ok(size @ 1..=LARGEST_HEAD) if address != 0 && depth < self.limits.depth => {
+            Ok(size @ 1..=MAX_OBJECT_HEADER) if address != 0 && depth < self.limits.depth => {
                 self.show(to, &self.data.read(address, size), None, depth + 1)
             }
             _ => self.pointer(address, to),
@@ -477,7 +477,7 @@ impl Shower<'_> {
             }
         }
         let content = target.and_then(|ty| {
-            let size = usize::try_from(ty.size).ok().filter(|size| *size <= LARGEST_HEAD)?;
+            let size = usize::try_from(ty.size).ok().filter(|size| *size <= MAX_OBJECT_HEADER)?;
             self.sequence(ty, &self.data.read(address, size), 0)
         });
         match content {

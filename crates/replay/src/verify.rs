@@ -93,7 +93,7 @@ impl Counters {
 }
 
 /// Instructions between two reports of progress.
-const SLICE: u64 = 1 << 24;
+const PROGRESS_INTERVAL: u64 = 1 << 24;
 
 /// Receives the progress of a verification.
 pub trait Watch: Sync {
@@ -110,7 +110,7 @@ impl Watch for () {
 }
 
 /// Maximal number of forked processes that wait with a copy of their parent's state.
-const WAITING: usize = 8;
+const MAX_WAITING: usize = 8;
 
 /// Replays every stream of every process, several in parallel. A process that was forked from another
 /// continues from that one's state at the fork. Processes of one program share its model and code.
@@ -126,7 +126,7 @@ pub fn verify(recording: &Recording, options: &Options, watch: &dyn Watch) -> Re
             recording.processes.iter().position(|q| q.name == parent.name)
         })
         .collect();
-    let family = Family {
+    let family = ForkTree {
         recording,
         options,
         watch,
@@ -150,7 +150,7 @@ pub fn verify(recording: &Recording, options: &Options, watch: &dyn Watch) -> Re
     family.reports()
 }
 
-struct Family<'a> {
+struct ForkTree<'a> {
     recording: &'a Recording,
     options: &'a Options,
     watch: &'a dyn Watch,
@@ -172,7 +172,7 @@ struct Child {
     position: u64,
 }
 
-impl Family<'_> {
+impl ForkTree<'_> {
     fn reports(self) -> Result<Vec<ProcessReport>> {
         let mut reports = Vec::new();
         let mut failed = Vec::new();
@@ -267,7 +267,7 @@ impl Family<'_> {
                 machine.stop_at_fork(waiting.map(|c| c.position));
                 if let Some(child) = waiting.filter(|_| machine.forked()) {
                     let from = Some((machine.clone(), child.stream));
-                    if self.waiting.fetch_add(1, Relaxed) < WAITING {
+                    if self.waiting.fetch_add(1, Relaxed) < MAX_WAITING {
                         scope.spawn(move |_| {
                             self.waiting.fetch_sub(1, Relaxed);
                             self.process(child.process, from);
@@ -279,7 +279,7 @@ impl Family<'_> {
                     next_child += 1;
                     continue;
                 }
-                let next = machine.counters().instructions + SLICE;
+                let next = machine.counters().instructions + PROGRESS_INTERVAL;
                 match machine.run(&mut Null, next) {
                     Ok(Stop::Limit) => tell(&machine),
                     Ok(Stop::Ended(end)) => break Ok(end),

@@ -5,11 +5,11 @@
 //! Of the others, the last one that wrote these bytes is chosen.
 
 use crate::error::Result;
+use crate::event_cursor::Stream;
 use crate::image::Image;
 use crate::machine::Machine;
 use crate::memory::Memory;
-use crate::observer::{Effect, ExternalCall, Moment, Observer, View};
-use crate::tape::Stream;
+use crate::observer::{Effect, EventContext, ExternalCall, Observer, View};
 use recording::event::{Event, Position};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -216,7 +216,7 @@ impl Observer for Watch<'_> {
         }
     }
 
-    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+    fn event(&mut self, moment: &EventContext<'_>, position: Position, event: &Event<'_>) {
         if let Some(seq) = position.seq {
             self.seq = seq;
         }

@@ -7,9 +7,9 @@ pub use html::render as to_html;
 pub use sarif::to_sarif;
 
 use crate::words;
-use explore::exposed::{ChangeRow, Exposed, Verdict, Ways};
+use explore::exposed::{ChangeRow, EdgeCoverage, Exposed, Verdict};
 use explore::pairs::Signatures;
-use explore::shared::Means;
+use explore::shared::FoundBy;
 
 /// The verdict as a sentence.
 #[must_use]
@@ -67,7 +67,7 @@ pub fn covered(exposed: &Exposed) -> Vec<String> {
         effort.recorded_runs,
         effort.seconds_searching
     )];
-    let ways = |ways: Ways, name: &str| format!("{} of {} in {name}", ways.taken, ways.all);
+    let ways = |ways: EdgeCoverage, name: &str| format!("{} of {} in {name}", ways.taken, ways.all);
     if exposed.coverage.good.all + exposed.coverage.bad.all > 0 {
         lines.push(format!(
             "Ways out of branches in changed functions that recorded runs took: {}, {}.",
@@ -124,10 +124,10 @@ fn signatures(of: &Signatures) -> Option<String> {
 
 /// How an input was found.
 #[must_use]
-pub fn found_by(means: Means) -> &'static str {
+pub fn found_by(means: FoundBy) -> &'static str {
     match means {
-        Means::Test => "of a test",
-        Means::Mutation => "found by mutation",
-        Means::Solver => "found by the solver",
+        FoundBy::Test => "of a test",
+        FoundBy::Mutation => "found by mutation",
+        FoundBy::Solver => "found by the solver",
     }
 }

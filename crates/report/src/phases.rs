@@ -6,8 +6,8 @@
 
 use crate::text::escape;
 use crate::words;
-use slice::phases::told::{ToldFlow, ToldPhase, ToldPlace};
-use slice::phases::tree::{Below, Tree, TreeLevel};
+use slice::phases::told::{FlowSummary, LineSummary, PhaseSummary};
+use slice::phases::tree::{Tree, TreeChild, TreeLevel};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -123,7 +123,7 @@ impl<'a> Drawing<'a> {
         page.push_str("</ol>\n</div>\n");
     }
 
-    fn flow(&mut self, flow: &ToldFlow, below: &Below, inside: usize, page: &mut String) {
+    fn flow(&mut self, flow: &FlowSummary, below: &TreeChild, inside: usize, page: &mut String) {
         let used: Vec<String> = flow.used_in.iter().map(|u| (u + 1).to_string()).collect();
         let _ = writeln!(
             page,
@@ -138,10 +138,10 @@ impl<'a> Drawing<'a> {
     }
 
     /// What is below; `above` is the line that is shown already.
-    fn below(&mut self, below: &Below, above: Option<&ToldPlace>, inside: usize, page: &mut String) {
+    fn below(&mut self, below: &TreeChild, above: Option<&LineSummary>, inside: usize, page: &mut String) {
         match below {
-            Below::Level(number) => self.level(*number, inside + 1, page),
-            Below::Found(place) => {
+            TreeChild::Level(number) => self.level(*number, inside + 1, page),
+            TreeChild::Found(place) => {
                 let _ = writeln!(
                     page,
                     "<p class=\"end found\">It went wrong at {}.</p>",
@@ -151,12 +151,12 @@ impl<'a> Drawing<'a> {
                     self.place(place, page);
                 }
             }
-            Below::LeftOut => page.push_str("<p class=\"end\">Not shown.</p>\n"),
+            TreeChild::LeftOut => page.push_str("<p class=\"end\">Not shown.</p>\n"),
         }
     }
 
     /// The line, and the variables there.
-    fn place(&self, place: &ToldPlace, page: &mut String) {
+    fn place(&self, place: &LineSummary, page: &mut String) {
         if let Some(text) = self.shown.files.get(&place.file) {
             let line = place.line as usize;
             page.push_str("<pre>");
@@ -185,12 +185,12 @@ impl<'a> Drawing<'a> {
     }
 }
 
-fn title(phase: &ToldPhase) -> String {
+fn title(phase: &PhaseSummary) -> String {
     let asked = if phase.asked { " <em>asked about</em>" } else { "" };
     format!("<b>{}</b>{asked}", escape(&phase.title()))
 }
 
-fn where_it_is(place: &ToldPlace) -> String {
+fn where_it_is(place: &LineSummary) -> String {
     match place.line {
         0 => format!("in {}", place.function),
         line => format!("{}:{line} in {}", place.file, place.function),
@@ -207,20 +207,20 @@ fn cut(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slice::phases::told::{ToldLevel, ToldVariable};
+    use slice::phases::told::{LevelSummary, VariableValue};
 
-    fn place(line: u32) -> ToldPlace {
-        ToldPlace {
+    fn place(line: u32) -> LineSummary {
+        LineSummary {
             file: "a.c".into(),
             line,
             function: "f".into(),
-            variables: vec![ToldVariable { name: "s".into(), value: "\"<b>\"".into() }],
+            variables: vec![VariableValue { name: "s".into(), value: "\"<b>\"".into() }],
         }
     }
 
-    fn level(below: Below) -> TreeLevel {
-        let phase = |asked| ToldPhase { kind: "statements".into(), asked, ..ToldPhase::default() };
-        let flow = ToldFlow {
+    fn level(below: TreeChild) -> TreeLevel {
+        let phase = |asked| PhaseSummary { kind: "statements".into(), asked, ..PhaseSummary::default() };
+        let flow = FlowSummary {
             place: place(2),
             kind: "value".into(),
             name: Some("x".into()),
@@ -230,13 +230,13 @@ mod tests {
         };
         TreeLevel {
             depth: 1,
-            told: ToldLevel {
+            told: LevelSummary {
                 function: "main".into(),
                 phases: vec![phase(false), phase(true)],
                 flows: vec![flow],
             },
             below: vec![below],
-            otherwise: Below::LeftOut,
+            otherwise: TreeChild::LeftOut,
         }
     }
 
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_level_is_folded_and_harmless() {
-        let page = page(vec![level(Below::Found(place(1)))]);
+        let page = page(vec![level(TreeChild::Found(place(1)))]);
         assert!(!page.contains("<script>") && !page.contains("<details open"), "{page}");
         assert!(page.contains("x = &lt;script&gt;"));
         assert!(page.contains("<mark>    2  two &lt; 3</mark>"));
@@ -259,10 +259,10 @@ mod tests {
 
     #[test]
     fn a_tree_that_bites_its_tail_comes_to_an_end() {
-        let page = page(vec![level(Below::Level(1)), level(Below::Level(0))]);
+        let page = page(vec![level(TreeChild::Level(1)), level(TreeChild::Level(0))]);
         assert_eq!(page.matches("id=\"level-").count(), 2);
         assert!(page.contains("href=\"#level-1\""));
-        let page = self::page(vec![level(Below::Level(7))]);
+        let page = self::page(vec![level(TreeChild::Level(7))]);
         assert!(page.contains("Not shown."));
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::text::escape;
 use std::fmt::Write as _;
-use views::page::{Page, Web};
+use views::page::{Page, ViewExcerpt};
 use views::told::{Entry, Pair};
 
 const PAGE: &str = include_str!("runs/page.css");
@@ -142,7 +142,7 @@ fn webs(page: &Page, out: &mut String) {
     }
 }
 
-fn title(web: &Web) -> &str {
+fn title(web: &ViewExcerpt) -> &str {
     if web.titles[1].is_empty() { &web.titles[0] } else { &web.titles[1] }
 }
 
@@ -182,7 +182,7 @@ fn cell(entry: Option<&Entry>, out: &mut String) {
 mod tests {
     use super::*;
     use views::page::Section;
-    use views::told::Told;
+    use views::told::SequenceSummary;
 
     #[test]
     fn a_page_is_harmless_and_whole() {
@@ -193,7 +193,7 @@ mod tests {
             differences: 1,
             sections: vec![Section {
                 skipped: 2,
-                told: Told {
+                told: SequenceSummary {
                     change: "modification",
                     rows: vec![Pair {
                         left: entry("set s = \"<b>\""),
@@ -201,11 +201,15 @@ mod tests {
                         ..Pair::default()
                     }],
                     stack: vec!["main".into()],
-                    ..Told::default()
+                    ..SequenceSummary::default()
                 },
                 views: vec![0],
             }],
-            views: vec![Web { kind: "method", titles: ["".into(), "main()".into()], ..Web::default() }],
+            views: vec![ViewExcerpt {
+                kind: "method",
+                titles: ["".into(), "main()".into()],
+                ..ViewExcerpt::default()
+            }],
             ..Page::default()
         };
         let html = render(&page);

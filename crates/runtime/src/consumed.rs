@@ -28,16 +28,16 @@ unsafe extern "C" {
 /// More bytes than this in one call are not shown.
 const CAPACITY: usize = 64 << 10;
 /// Number of bytes at the start of the buffer that are compared to detect a refill.
-const BEGINNING: usize = 16;
+const PREFIX_LEN: usize = 16;
 /// Flags of a `FILE`: it has no buffer; it has reached the end of input.
 const UNBUFFERED: i32 = 0x2;
 const EOF_SEEN: i32 = 0x10;
 /// The stream cannot seek.
-const NOWHERE: u64 = u64::MAX;
+const NOT_SEEKABLE: u64 = u64::MAX;
 
 /// A thread's saved bytes; the memory starts as zeros.
 #[repr(C)]
-pub struct Note {
+pub struct SavedBuffer {
     /// The stream; 0 if nothing is noted.
     file: u64,
     position: u64,
@@ -45,12 +45,12 @@ pub struct Note {
     end: u64,
     /// Unread bytes in the buffer; `bytes` contains as many of them as fit.
     unread: u64,
-    beginning: [u8; BEGINNING],
+    beginning: [u8; PREFIX_LEN],
     bytes: [u8; CAPACITY],
 }
 
 /// Bytes that a call took: their number and their address (0: not available).
-pub struct Taken {
+pub struct ConsumedBytes {
     pub length: u64,
     pub address: u64,
 }
@@ -92,24 +92,24 @@ unsafe fn flags(file: u64) -> i32 {
 /// # Safety
 /// `file` is an open stream.
 pub unsafe fn note(ctx: &mut Context, file: u64) {
-    // SAFETY: `consumed` points to memory for one `Note` that only this thread uses; zeros are a valid one.
+    // SAFETY: `consumed` points to memory for one `SavedBuffer` that only this thread uses; zeros are a valid one.
     // The buffer of an open stream is readable from its beginning to its end, and the lengths are limited to
     // the capacity of the note.
     unsafe {
         if ctx.own.consumed.is_null() {
-            let Some(place) = sys::reserve(size_of::<Note>() as u64) else { return };
-            shadow::cover(ctx.key, place as u64, size_of::<Note>() as u64);
+            let Some(place) = sys::reserve(size_of::<SavedBuffer>() as u64) else { return };
+            shadow::ensure_shadow(ctx.key, place as u64, size_of::<SavedBuffer>() as u64);
             ctx.own.consumed = place.cast();
         }
         let note = &mut *ctx.own.consumed;
         let (at, end, base) = io::read_buffer(file);
         note.file = file;
-        note.position = io::stream_now(file).unwrap_or(NOWHERE);
+        note.position = io::stream_now(file).unwrap_or(NOT_SEEKABLE);
         (note.base, note.end) = (base, end);
         note.unread = end.saturating_sub(at);
         let kept = (note.unread as usize).min(CAPACITY);
         bytes::copy(note.bytes.as_mut_ptr(), at as *const u8, kept);
-        let seen = (end.saturating_sub(base) as usize).min(BEGINNING);
+        let seen = (end.saturating_sub(base) as usize).min(PREFIX_LEN);
         bytes::copy(note.beginning.as_mut_ptr(), base as *const u8, seen);
     }
 }
@@ -118,8 +118,8 @@ pub unsafe fn note(ctx: &mut Context, file: u64) {
 ///
 /// # Safety
 /// `file` is an open stream.
-pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
-    // SAFETY: `consumed` is null or this thread's `Note`. The buffer of an open stream is readable from its
+pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<ConsumedBytes> {
+    // SAFETY: `consumed` is null or this thread's `SavedBuffer`. The buffer of an open stream is readable from its
     // beginning to the read position; it is copied after the noted bytes only if `noted + more` is at most
     // the note's capacity.
     unsafe {
@@ -129,7 +129,7 @@ pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
         }
         let (at, end, base) = io::read_buffer(file);
         let noted = note.unread;
-        let (length, whole) = if note.position != NOWHERE {
+        let (length, whole) = if note.position != NOT_SEEKABLE {
             let length = io::stream_now(file)?.saturating_sub(note.position);
             (length, length as usize <= CAPACITY && note.read_again(file, length))
         } else if flags(file) & UNBUFFERED != 0 {
@@ -137,7 +137,7 @@ pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
             (noted.max(1), false)
         } else if at == end && at == base && flags(file) & EOF_SEEN != 0 {
             // Empty again: all unread bytes were taken, and more if the buffer was refilled.
-            (noted, note.begins_as_before(base))
+            (noted, note.prefix_unchanged(base))
         } else if (base, end) == (note.base, note.end) && end - at <= noted {
             (noted - (end - at), true)
         } else {
@@ -149,11 +149,11 @@ pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
             (noted + more, whole)
         };
         let shown = whole && length as usize <= CAPACITY;
-        Some(Taken { length, address: if shown { note.bytes.as_ptr() as u64 } else { 0 } })
+        Some(ConsumedBytes { length, address: if shown { note.bytes.as_ptr() as u64 } else { 0 } })
     }
 }
 
-impl Note {
+impl SavedBuffer {
     /// Completes the noted bytes of a file by reading the rest from the file itself.
     ///
     /// # Safety
@@ -171,8 +171,8 @@ impl Note {
     ///
     /// # Safety
     /// `base` is the beginning of the noted stream's buffer.
-    unsafe fn begins_as_before(&self, base: u64) -> bool {
-        let seen = (self.end.saturating_sub(self.base) as usize).min(BEGINNING);
+    unsafe fn prefix_unchanged(&self, base: u64) -> bool {
+        let seen = (self.end.saturating_sub(self.base) as usize).min(PREFIX_LEN);
         if seen > 0 && base != self.base {
             return false;
         }

@@ -1,7 +1,7 @@
 //! A stream's context: the page that instrumented code, the stream's file and
 //! the runtime share, and the list of all contexts.
 
-use crate::consumed::Note;
+use crate::consumed::SavedBuffer;
 use crate::entry::Entry;
 use crate::sys;
 use core::sync::atomic::{
@@ -18,12 +18,12 @@ use recording::event::header;
 /// * A context is made by `entry::new_context` and never unmapped, so a pointer to one stays valid even when
 ///   its thread has ended.
 /// * Only its own thread writes to it: instrumented code, hooks, and a handler that interrupts them. A
-///   handler that runs instrumented code while a hook is active finds [`Own::busy`] set and uses a context of
-///   its own ([`Own::signal`]).
+///   handler that runs instrumented code while a hook is active finds [`RuntimeState::in_hook`] set and uses a context of
+///   its own ([`RuntimeState::signal`]).
 /// * `key`, `stream`, `kind` and `thread` are set before [`publish`] and do not change afterwards (except in
 ///   a forked child, whose only thread renews them). Other threads read only these fields.
 /// * `key` is 0, or the shadow of this key is reserved (see `shadow`).
-/// * [`Own`]: `entries` has room for [`MAX_ENTRIES`]; `cursor` and `end` are null, or both lie in the window
+/// * [`RuntimeState`]: `entries` has room for [`MAX_ENTRIES`]; `cursor` and `end` are null, or both lie in the window
 ///   with `cursor` not after `end`; `consumed` and `sources` are null or mapped memory of their types, used
 ///   only by this thread.
 #[repr(C, align(4096))]
@@ -61,7 +61,7 @@ pub struct Context {
     pub calls: u64,
     pub opaque: u64,
     pad2: [u64; 7],
-    pub own: Own,
+    pub own: RuntimeState,
 }
 
 const _: () = {
@@ -89,12 +89,12 @@ impl Context {
 
 /// The runtime's state of a stream.
 #[repr(C)]
-pub struct Own {
+pub struct RuntimeState {
     pub encoder: Encoder,
     /// Events are being written. Cleared permanently by an error or at the end.
     pub logging: bool,
     /// A hook is active: a signal handler must not use this context.
-    pub busy: bool,
+    pub in_hook: bool,
     pub cursor: *mut u8,
     pub end: *mut u8,
     pub window: *mut u8,
@@ -113,15 +113,15 @@ pub struct Own {
     pub before_address: u64,
     pub before_len: u64,
     /// The unread bytes of a stream before a `scanf`, see `consumed`.
-    pub consumed: *mut Note,
+    pub consumed: *mut SavedBuffer,
     /// The output of a library during the current call, see `foreign`.
     #[cfg(feature = "staticlib")]
-    pub foreign: *mut crate::foreign::Noted,
+    pub foreign: *mut crate::foreign::ForeignIo,
     /// Per descriptor: generation and source number, see `io`.
     pub sources: *mut u64,
     pub next_source: u64,
     /// How often the thread's end has been postponed.
-    pub farewells: u32,
+    pub destructor_rounds: u32,
 }
 
 pub const MAX_CONTEXTS: usize = 1024;
@@ -132,24 +132,24 @@ static ALL: [AtomicPtr<Context>; MAX_CONTEXTS] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_CONTEXTS];
 static COUNT: AtomicU32 = AtomicU32::new(0);
 /// There is, or was, more than one stream: events carry sequence numbers.
-static MANY: AtomicBool = AtomicBool::new(false);
+static MULTIPLE_STREAMS: AtomicBool = AtomicBool::new(false);
 static SEQUENCE: AtomicU64 = AtomicU64::new(1);
 
 /// The sequence number for the next event, if the process needs them.
 #[inline]
 pub fn next_sequence() -> Option<u64> {
-    MANY.load(Relaxed).then(|| SEQUENCE.fetch_add(1, Relaxed))
+    MULTIPLE_STREAMS.load(Relaxed).then(|| SEQUENCE.fetch_add(1, Relaxed))
 }
 
 pub fn many() -> bool {
-    MANY.load(Relaxed)
+    MULTIPLE_STREAMS.load(Relaxed)
 }
 
 /// The number of the next stream.
 pub fn next_stream() -> u32 {
     let stream = COUNT.fetch_add(1, Relaxed);
     if stream > 0 {
-        MANY.store(true, Relaxed);
+        MULTIPLE_STREAMS.store(true, Relaxed);
     }
     stream
 }

@@ -74,7 +74,7 @@ fn take(signal: u32) {
         mask: 0,
     };
     // SAFETY: `handle` takes the arguments that `SA_SIGINFO` passes, and takes no lock that an interrupted
-    // thread can hold; the restorer makes the system call that returns from a signal. `stay_loaded` keeps
+    // thread can hold; the restorer makes the system call that returns from a signal. `pin_library` keeps
     // both mapped.
     unsafe { sys::set_action(signal, &ours) };
 }
@@ -106,7 +106,7 @@ pub fn handler_address() -> u64 {
 
 /// Gives this thread an alternate signal stack, unless it has one: the fault may be an overflow of the
 /// thread's own stack.
-pub fn give_stack() {
+pub fn install_alt_stack() {
     const SIZE: u64 = 64 << 10;
     if sys::get_alt_stack().flags & sys::SS_DISABLE != 0
         && let Some(at) = sys::reserve(SIZE)
@@ -123,7 +123,7 @@ extern "C" fn handle(signal: i32, info: *const SigInfo, _: *const u8) {
     // handler's stack.
     let (code, address) = unsafe { ((*info).code, (*info).address) };
     let is_fault = code > 0 && matches!(signal, SEGV | BUS | FPE | ILL);
-    if signal == SEGV && is_fault && shadow::repair(address) {
+    if signal == SEGV && is_fault && shadow::map_missing_shadow(address) {
         return;
     }
     // SAFETY: the context is null or this thread's own. It may have interrupted an active hook, but that hook

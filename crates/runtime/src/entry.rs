@@ -64,7 +64,7 @@ impl Context {
     /// stack, to which the program may return.
     pub fn unwound(&mut self, target: u64, place: u64) {
         if self.has_entry_below(place) && self.top().is_some_and(|e| !shadow::on_one_stack(e.place, place)) {
-            self.refuse(b"it goes on on another stack, where recording cannot follow");
+            self.stop_recording(b"it goes on on another stack, where recording cannot follow");
             return;
         }
         let mut gone = false;
@@ -80,8 +80,8 @@ impl Context {
     /// Called when code outside calls instrumented code: detects frames that were entered before and are
     /// gone. Code outside that jumps (`longjmp` to its own `setjmp`, as test frameworks do) leaves no other
     /// trace. A live entry is higher on the machine stack. Returns the call then in progress.
-    fn jumped_over(&mut self, call: u64, place: u64) -> u64 {
-        let mut under_way = call;
+    fn drop_skipped_entries(&mut self, call: u64, place: u64) -> u64 {
+        let mut current_call = call;
         let mut entries = 0;
         while let Some(entry) = self.top()
             && entry.place <= place
@@ -90,12 +90,12 @@ impl Context {
             entries += 1;
             self.own.depth -= 1;
             self.stack = entry.stack;
-            under_way = entry.call;
+            current_call = entry.call;
         }
         if entries > 0 {
             self.emit(At::outside(self.time), &Event::Unwound { entries });
         }
-        under_way
+        current_call
     }
 
     /// A `returns_twice` call has returned. If it is not the first time, the frames between are gone,
@@ -117,7 +117,7 @@ impl Context {
         // SAFETY: as above, also for signals that interrupted handlers: each has its own context.
         while let Some(signal) = unsafe { inner.as_mut() } {
             signal.own.depth = 0;
-            signal.own.busy = false;
+            signal.own.in_hook = false;
             signal.stack = signal.initial_stack;
             signal.time = signal.reached();
             inner = signal.own.signal;
@@ -134,10 +134,10 @@ impl Context {
 pub unsafe extern "C" fn __relapse_land(ctx: *mut Context, desc: *const SiteDesc, slots: *const u64) {
     let tls = tls::tls();
     // SAFETY: the compiler passes the context of the continuing function, which is this thread's, a static
-    // descriptor, and two slots on the machine stack. `busy` keeps a handler from using the context.
+    // descriptor, and two slots on the machine stack. `in_hook` keeps a handler from using the context.
     unsafe {
         let (ctx, desc) = (&mut *ctx, &*desc);
-        ctx.own.busy = true;
+        ctx.own.in_hook = true;
         compiler_fence(SeqCst);
         (*tls).call = 0;
         ctx.land();
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn __relapse_land(ctx: *mut Context, desc: *const SiteDesc
         let event = Event::Land { stack: ctx.stack, slots: Slots::Plain(slots) };
         ctx.emit_long(At::new(desc.module, desc.site, ctx.time), &event, 64 + slots.len() * 10);
         compiler_fence(SeqCst);
-        ctx.own.busy = false;
+        ctx.own.in_hook = false;
     }
 }
 
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn __relapse_land(ctx: *mut Context, desc: *const SiteDesc
 pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64) {
     let tls = tls::tls();
     // SAFETY: the compiler passes a static descriptor and as many arguments as it declares. The context is
-    // this thread's own. A reference to it is made only when no hook is active on it, and `busy` then keeps
+    // this thread's own. A reference to it is made only when no hook is active on it, and `in_hook` then keeps
     // handlers from making another. `main` gets its arguments as the kernel has laid them out, and is entered
     // before the program has threads. If no module was registered, so that the process starts here, this is
     // the first instrumented code that runs.
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64
         // If a call to a modelled function was announced but has not begun, this is no external call: a
         // signal arrived in between.
         let inside = call != 0 && module::known_at(call) != module::MODELLED;
-        if (*ctx).own.busy || (!inside && (*ctx).own.depth > 0) {
+        if (*ctx).own.in_hook || (!inside && (*ctx).own.depth > 0) {
             enter_signal(ctx, call, desc, args, place);
             return;
         }
@@ -182,9 +182,9 @@ pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64
             show_overflow(&*ctx, desc, args);
         }
         let ctx = &mut *ctx;
-        let call = ctx.jumped_over(call, place);
+        let call = ctx.drop_skipped_entries(call, place);
         let entry = Entry { call, ctx: (*tls).ctx, stack: ctx.stack, place };
-        ctx.own.busy = true;
+        ctx.own.in_hook = true;
         compiler_fence(SeqCst);
         ctx.push(entry);
         if ctx.own.logging {
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64
                 } else {
                     (0, core::ptr::null())
                 };
-                io::make_arguments_known(ctx, argc, argv);
+                io::sync_arguments(ctx, argc, argv);
             }
             log_enter(ctx, desc, args, call != 0);
         }
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64
         // instrumented code has begun.
         (*tls).call = 0;
         compiler_fence(SeqCst);
-        ctx.own.busy = false;
+        ctx.own.in_hook = false;
     }
 }
 
@@ -368,9 +368,9 @@ fn new_context(kind: u32, parent: u64) -> *mut Context {
         ctx.begin(stream, kind, parent);
         match shadow::new_key() {
             Some(key) => ctx.key = key,
-            None => ctx.refuse(b"there is no room for recording in its address space (ulimit -v)"),
+            None => ctx.stop_recording(b"there is no room for recording in its address space (ulimit -v)"),
         }
-        crash::give_stack();
+        crash::install_alt_stack();
         context::publish(ctx);
     } else if recorded {
         process::note_incomplete(b"");
@@ -390,13 +390,13 @@ fn new_context(kind: u32, parent: u64) -> *mut Context {
 ///
 /// # Safety
 /// Called by the C library with the context it was given.
-pub unsafe extern "C" fn thread_ends(value: *mut u8) {
+pub unsafe extern "C" fn on_thread_exit(value: *mut u8) {
     let page = value.cast::<Context>();
     // SAFETY: the value is the context that `new_context` has stored for this thread. The C library is
     // running the thread's destructors, so no hook is active on it.
     let Some(ctx) = (unsafe { page.as_mut() }) else { return };
-    ctx.own.farewells += 1;
-    if ctx.own.farewells < 4
+    ctx.own.destructor_rounds += 1;
+    if ctx.own.destructor_rounds < 4
         && let Some(key) = process::thread_key()
     {
         // SAFETY: the key is from `pthread_key_create` and not deleted; the value is unchanged.

@@ -36,15 +36,15 @@ pub unsafe extern "C" fn external(
 ) {
     // SAFETY: the compiler passes the context that the thread-local block names, static descriptors, and
     // arrays on the machine stack with the slots that `desc` declares: the arguments, and `ret_slots` for the
-    // result (or null). `busy` keeps a handler from using the context, so this is the only reference to it.
+    // result (or null). `in_hook` keeps a handler from using the context, so this is the only reference to it.
     // The arguments and result of the function that has just returned satisfy `Call::new` and
-    // `known_returned`.
+    // `known_call_returned`.
     unsafe {
         let tls = tls::tls();
         let ctx = &mut *ctx;
         let desc = &*desc;
         // In this order: a signal between the two must not look like a callback.
-        ctx.own.busy = true;
+        ctx.own.in_hook = true;
         compiler_fence(SeqCst);
         let announced = core::mem::replace(&mut (*tls).call, 0);
         let slots = if desc.ret_slots == 0 || result.is_null() {
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn external(
                 crate::foreign::log(ctx, target, &call);
                 let known = if desc.known != 0 { desc.known } else { module::known_at(target) };
                 match known.checked_sub(1).and_then(externals::by_id) {
-                    Some(external) => known_returned(ctx, external, &call, slots),
+                    Some(external) => known_call_returned(ctx, external, &call, slots),
                     None => {
                         ctx.opaque += 1;
                         log_result(ctx, &call, slots);
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn external(
             }
         }
         compiler_fence(SeqCst);
-        ctx.own.busy = false;
+        ctx.own.in_hook = false;
     }
 }
 
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn external(
 /// # Safety
 /// `call` is a call of `external` that has returned, in the running thread, and `ctx` has a shadow. The
 /// functions below that take these three have the same requirement.
-unsafe fn known_returned(ctx: &mut Context, external: &External, call: &Call<'_>, slots: &mut [u64]) {
+unsafe fn known_call_returned(ctx: &mut Context, external: &External, call: &Call<'_>, slots: &mut [u64]) {
     // SAFETY: every function called here requires only what the caller has guaranteed. Ranges are read only
     // if the function did not fail because of a bad pointer.
     unsafe {
@@ -112,10 +112,10 @@ unsafe fn known_returned(ctx: &mut Context, external: &External, call: &Call<'_>
         }
         if !failed_on_address(external, call) {
             for range in external.reads.iter().chain(external.writes) {
-                make_range_known(ctx, call, range);
+                sync_range(ctx, call, range);
             }
             if let Some(format) = external.format {
-                crate::format::make_arguments_known(ctx, call, format);
+                crate::format::sync_arguments(ctx, call, format);
             }
         }
         if external.flags & !PLAIN != 0 {
@@ -140,7 +140,7 @@ fn failed_on_address(external: &External, call: &Call<'_>) -> bool {
 /// # Safety
 /// `range` belongs to the function of `call`, in the running thread, and `ctx` has a shadow. If the range
 /// applies only after the call, the call has returned.
-unsafe fn make_range_known(ctx: &mut Context, call: &Call<'_>, range: &Range) {
+unsafe fn sync_range(ctx: &mut Context, call: &Call<'_>, range: &Range) {
     // SAFETY: the table names only memory that the function itself reads or writes. The length of an array of
     // strings includes the null pointer at its end, so every entry before it is a string.
     unsafe {
@@ -149,20 +149,20 @@ unsafe fn make_range_known(ctx: &mut Context, call: &Call<'_>, range: &Range) {
             && let Some(offset) = call.virtual_base(slot)
         {
             // Replay computes the base from these two words.
-            ctx.make_known(call.at, call.arg(slot), 8);
-            ctx.make_known(call.at, offset, 8);
+            ctx.sync_shadow(call.at, call.arg(slot), 8);
+            ctx.sync_shadow(call.at, offset, 8);
         }
-        ctx.make_known(call.at, address, len);
+        ctx.sync_shadow(call.at, address, len);
         match range.len {
             Len::Iovec(_) => {
                 for (base, len) in call.buffers(range) {
-                    ctx.make_known(call.at, base, len);
+                    ctx.sync_shadow(call.at, base, len);
                 }
             }
             Len::Strings => {
                 for i in 0..len / 8 - 1 {
                     let string = *(address as *const u64).add(i as usize);
-                    ctx.make_known(call.at, string, bytes::string_len(string as *const u8) as u64 + 1);
+                    ctx.sync_shadow(call.at, string, bytes::string_len(string as *const u8) as u64 + 1);
                 }
             }
             _ => {}
@@ -174,7 +174,7 @@ unsafe fn make_range_known(ctx: &mut Context, call: &Call<'_>, range: &Range) {
 /// the function itself did.
 ///
 /// # Safety
-/// As for [`known_returned`], with the model of `external`.
+/// As for [`known_call_returned`], with the model of `external`.
 unsafe fn modelled(ctx: &mut Context, model: Model, external: &External, call: &Call<'_>) -> Option<u64> {
     let (a, b, n) = (call.arg(0), call.arg(1), call.arg(2));
     // SAFETY: each arm makes known what the function has read: the number of bytes that it had to copy, or
@@ -182,21 +182,21 @@ unsafe fn modelled(ctx: &mut Context, model: Model, external: &External, call: &
     unsafe {
         match model {
             // The destination now contains what the source contained, even if they overlap.
-            Model::Memcpy | Model::Mempcpy => ctx.make_known_from(call.at, b, a, n),
+            Model::Memcpy | Model::Mempcpy => ctx.sync_shadow_from(call.at, b, a, n),
             Model::Memccpy => {
                 let len = if call.ret == 0 { call.arg(3) } else { call.ret - a };
-                ctx.make_known_from(call.at, b, a, len);
+                ctx.sync_shadow_from(call.at, b, a, len);
             }
-            Model::Bcopy => ctx.make_known_from(call.at, a, b, n),
+            Model::Bcopy => ctx.sync_shadow_from(call.at, a, b, n),
             Model::Memcmp => compared(ctx, call, n, model),
             Model::Strcmp | Model::Strcasecmp => compared(ctx, call, u64::MAX, model),
             Model::Strncmp | Model::Strncasecmp => compared(ctx, call, n, model),
-            Model::Memchr if call.ret != 0 => ctx.make_known(call.at, a, call.ret - a + 1),
-            Model::Rawmemchr => ctx.make_known(call.at, a, call.ret.wrapping_sub(a) + 1),
+            Model::Memchr if call.ret != 0 => ctx.sync_shadow(call.at, a, call.ret - a + 1),
+            Model::Rawmemchr => ctx.sync_shadow(call.at, a, call.ret.wrapping_sub(a) + 1),
             _ => {
                 for range in external.reads {
                     if let Some((address, len)) = call.range(range) {
-                        ctx.make_known(call.at, address, len);
+                        ctx.sync_shadow(call.at, address, len);
                     }
                 }
             }
@@ -211,7 +211,7 @@ unsafe fn modelled(ctx: &mut Context, model: Model, external: &External, call: &
 /// difference.
 ///
 /// # Safety
-/// As for [`known_returned`], with a function that compares what its first two arguments point to.
+/// As for [`known_call_returned`], with a function that compares what its first two arguments point to.
 unsafe fn compared(ctx: &mut Context, call: &Call<'_>, limit: u64, model: Model) {
     let strings = model != Model::Memcmp;
     let ignore_case = matches!(model, Model::Strcasecmp | Model::Strncasecmp);
@@ -228,8 +228,8 @@ unsafe fn compared(ctx: &mut Context, call: &Call<'_>, limit: u64, model: Model)
                 break;
             }
         }
-        ctx.make_known(call.at, a as u64, n as u64);
-        ctx.make_known(call.at, b as u64, n as u64);
+        ctx.sync_shadow(call.at, a as u64, n as u64);
+        ctx.sync_shadow(call.at, b as u64, n as u64);
     }
 }
 
@@ -245,7 +245,7 @@ fn log_result(ctx: &mut Context, call: &Call<'_>, slots: &[u64]) {
 /// Functions with effects other than reading and writing bytes.
 ///
 /// # Safety
-/// As for [`known_returned`].
+/// As for [`known_call_returned`].
 unsafe fn special(ctx: &mut Context, external: &External, call: &Call<'_>) {
     // SAFETY: a function that has started a thread has stored its handle at the first argument, which is not
     // null. Contexts are never unmapped, and of other threads' contexts only the fields that do not change
@@ -289,7 +289,7 @@ fn log_sync(ctx: &mut Context, external: &External, call: &Call<'_>) {
 /// `realloc`: moves the shadow together with the block.
 ///
 /// # Safety
-/// As for [`known_returned`], with a function that moves a block.
+/// As for [`known_call_returned`], with a function that moves a block.
 unsafe fn moved(ctx: &mut Context, external: &External, call: &Call<'_>) {
     let (from, to) = (call.arg(0), call.ret);
     let noted = core::mem::take(&mut ctx.own.before_address);
@@ -302,25 +302,25 @@ unsafe fn moved(ctx: &mut Context, external: &External, call: &Call<'_>) {
     ctx.emit(call.at, &Event::Moved { from, to, length });
     // SAFETY: the function has moved at least `length` bytes from `from` to `to`: `length` exceeds the size
     // of neither block.
-    unsafe { shifted(ctx, call, to, from, length) };
+    unsafe { move_shadow(ctx, call, to, from, length) };
 }
 
 /// Moves the shadow of a block that was moved.
 ///
 /// # Safety
 /// `call` has moved `length` bytes of the program's memory, and `ctx` has a shadow.
-unsafe fn shifted(ctx: &mut Context, call: &Call<'_>, to: u64, from: u64, length: u64) {
+unsafe fn move_shadow(ctx: &mut Context, call: &Call<'_>, to: u64, from: u64, length: u64) {
     // The old block may be unmapped: then a fault on its shadow would not be repaired.
-    shadow::cover(ctx.key, from, length);
-    shadow::cover(ctx.key, to, length);
+    shadow::ensure_shadow(ctx.key, from, length);
+    shadow::ensure_shadow(ctx.key, to, length);
     // SAFETY: the context has a shadow, now of both ranges.
-    if let Some((address, length)) = unsafe { memory::shift(ctx.key, to, from, length) } {
+    if let Some((address, length)) = unsafe { memory::move_block(ctx.key, to, from, length) } {
         ctx.emit(call.at, &Event::Zeroed { address, length });
     }
 }
 
 /// # Safety
-/// As for [`known_returned`], with a function that maps, moves or unmaps.
+/// As for [`known_call_returned`], with a function that maps, moves or unmaps.
 unsafe fn mapped(ctx: &mut Context, external: &External, call: &Call<'_>) {
     let page = |n: u64| n.next_multiple_of(sys::PAGE);
     if call.ret == u64::MAX || call.ret as u32 == u32::MAX {
@@ -329,26 +329,26 @@ unsafe fn mapped(ctx: &mut Context, external: &External, call: &Call<'_>) {
     let (address, length) = match external.name {
         "munmap" => {
             // The range is unmapped: a fault on its shadow would not be repaired.
-            shadow::cover(ctx.key, call.arg(0), call.arg(1));
+            shadow::ensure_shadow(ctx.key, call.arg(0), call.arg(1));
             (call.arg(0), page(call.arg(1)))
         }
         "mremap" => {
             let (from, to) = (call.arg(0), call.ret);
             let length = call.arg(1).min(call.arg(2));
-            shadow::cover(ctx.key, to, call.arg(2).max(1));
+            shadow::ensure_shadow(ctx.key, to, call.arg(2).max(1));
             if from != to {
                 ctx.emit(call.at, &Event::Moved { from, to, length });
                 // SAFETY: `mremap` has moved the smaller of the old and the new length.
-                unsafe { shifted(ctx, call, to, from, length) };
+                unsafe { move_shadow(ctx, call, to, from, length) };
             }
             return;
         }
         _ if call.arg(3) & sys::MAP_ANONYMOUS != 0 => {
-            shadow::cover(ctx.key, call.ret, call.arg(1).max(1));
+            shadow::ensure_shadow(ctx.key, call.ret, call.arg(1).max(1));
             (call.ret, page(call.arg(1)))
         }
         _ => {
-            shadow::cover(ctx.key, call.ret, call.arg(1).max(1));
+            shadow::ensure_shadow(ctx.key, call.ret, call.arg(1).max(1));
             io::log_mapped(ctx, call);
             return;
         }
@@ -403,17 +403,19 @@ pub unsafe extern "C" fn __relapse_before(
         if let (Some(file), Some(format)) = (stream, external.format) {
             let format = Call::new(ctx, desc, args, 0).arg(format.format) as *const u8;
             consumed::fill(file, format);
-            ctx.busily(|ctx| consumed::note(ctx, file));
+            ctx.with_reentrancy_guard(|ctx| consumed::note(ctx, file));
             return;
         }
-        ctx.busily(|ctx| {
+        ctx.with_reentrancy_guard(|ctx| {
             let call = Call::new(ctx, desc, args, 0);
             if external.has(flag::MOVES) {
                 let old = call.arg(0);
                 ctx.own.before_address = old;
                 ctx.own.before_len = if old == 0 { 0 } else { malloc_usable_size(old as *const u8) as u64 };
             } else if external.has(flag::SWITCHES) {
-                ctx.refuse(b"it goes on on another stack (swapcontext), where recording cannot follow");
+                ctx.stop_recording(
+                    b"it goes on on another stack (swapcontext), where recording cannot follow",
+                );
             } else if external.has(flag::EXITS) {
                 // If the pid differs, this is the child of a vfork, and the recorded process does not end.
                 if ctx.pid == sys::pid() {
@@ -423,10 +425,10 @@ pub unsafe extern "C" fn __relapse_before(
                 log_sync(ctx, external, &call);
             } else if let Some(Model::Strcat | Model::Strncat) = external.model {
                 let to = call.arg(0);
-                ctx.make_known(call.at, to, bytes::string_len(to as *const u8) as u64 + 1);
+                ctx.sync_shadow(call.at, to, bytes::string_len(to as *const u8) as u64 + 1);
             } else {
                 for range in external.reads {
-                    make_range_known(ctx, &call, range);
+                    sync_range(ctx, &call, range);
                 }
                 if external.has(flag::EXECS) {
                     ctx.emit(call.at, &Event::Exec);

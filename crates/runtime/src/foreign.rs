@@ -95,7 +95,7 @@ struct Transfer {
 
 /// Output and input of the current call; the memory starts as zeros.
 #[repr(C)]
-pub struct Noted {
+pub struct ForeignIo {
     /// The target of the call.
     call: u64,
     transfers: u64,
@@ -104,7 +104,7 @@ pub struct Noted {
     bytes: [u8; CAPACITY],
 }
 
-impl Noted {
+impl ForeignIo {
     /// The last transfer, if it ends at a position of a source.
     fn last_ending(&mut self, out: bool, source: u64, end: u64) -> Option<&mut Transfer> {
         let last = self.list.get_mut((self.transfers as usize).checked_sub(1)?)?;
@@ -123,7 +123,7 @@ fn is_known(target: u64) -> bool {
 /// Runs `keep` if a call by recorded code is in progress whose transfers must be noted.
 fn during_call(keep: impl FnOnce(&mut Context, u64)) {
     // SAFETY: the thread-local block is this thread's. While `call` is set, recorded code waits for that call
-    // to return, and a hook is active only if `busy` is set: no other code uses the context. It is never
+    // to return, and a hook is active only if `in_hook` is set: no other code uses the context. It is never
     // unmapped.
     unsafe {
         let tls = tls::tls();
@@ -132,10 +132,10 @@ fn during_call(keep: impl FnOnce(&mut Context, u64)) {
             return;
         }
         let Some(ctx) = (*tls).ctx.as_mut() else { return };
-        if ctx.key == 0 || ctx.own.busy || !ctx.own.logging {
+        if ctx.key == 0 || ctx.own.in_hook || !ctx.own.logging {
             return;
         }
-        ctx.busily(|ctx| keep(ctx, target));
+        ctx.with_reentrancy_guard(|ctx| keep(ctx, target));
     }
 }
 
@@ -149,12 +149,12 @@ unsafe fn note(out: bool, end: End, text: *const u8, len: u64) {
 }
 
 /// The notes of the call of `target`, empty if it has none yet.
-fn notes(ctx: &mut Context, target: u64) -> Option<&mut Noted> {
-    // SAFETY: `foreign` points to memory for one `Noted` that only this thread uses; zeros are a valid one.
+fn notes(ctx: &mut Context, target: u64) -> Option<&mut ForeignIo> {
+    // SAFETY: `foreign` points to memory for one `ForeignIo` that only this thread uses; zeros are a valid one.
     unsafe {
         if ctx.own.foreign.is_null() {
-            let place = sys::reserve(size_of::<Noted>() as u64)?;
-            shadow::cover(ctx.key, place as u64, size_of::<Noted>() as u64);
+            let place = sys::reserve(size_of::<ForeignIo>() as u64)?;
+            shadow::ensure_shadow(ctx.key, place as u64, size_of::<ForeignIo>() as u64);
             ctx.own.foreign = place.cast();
         }
         let noted = &mut *ctx.own.foreign;
@@ -201,7 +201,7 @@ unsafe fn keep(ctx: &mut Context, target: u64, out: bool, end: End, text: *const
 ///
 /// # Safety
 /// `file` is an open stream of the C library; `ctx` is this thread's and has a shadow.
-unsafe fn give_back(ctx: &mut Context, target: u64, file: u64) {
+unsafe fn undo_input(ctx: &mut Context, target: u64, file: u64) {
     // SAFETY: the caller guarantees an open stream.
     unsafe {
         io::put_back(file);
@@ -227,7 +227,7 @@ unsafe fn give_back(ctx: &mut Context, target: u64, file: u64) {
 /// # Safety
 /// `call` is a call of `target` that has returned, and `ctx` is this thread's and has a shadow.
 pub unsafe fn log(ctx: &mut Context, target: u64, call: &Call<'_>) {
-    // SAFETY: `foreign` is null or this thread's `Noted`, whose bytes are readable.
+    // SAFETY: `foreign` is null or this thread's `ForeignIo`, whose bytes are readable.
     unsafe {
         let Some(noted) = ctx.own.foreign.as_mut() else { return };
         let is_own = core::mem::take(&mut noted.call) == target;
@@ -236,7 +236,7 @@ pub unsafe fn log(ctx: &mut Context, target: u64, call: &Call<'_>) {
             return;
         }
         let (start, used) = (noted.bytes.as_ptr() as u64, noted.used);
-        ctx.make_known(call.at, start, used);
+        ctx.sync_shadow(call.at, start, used);
         for i in 0..count {
             let Some(Transfer { out, source, offset, length, start: at }) =
                 ctx.own.foreign.as_ref().and_then(|noted| noted.list.get(i).copied())
@@ -354,7 +354,7 @@ pub unsafe extern "C" fn __relapse_libc_ungetc(byte: i32, file: *mut u8) -> i32 
     unsafe {
         let done = _IO_ungetc(byte, file);
         if done >= 0 {
-            during_call(|ctx, target| give_back(ctx, target, file as u64));
+            during_call(|ctx, target| undo_input(ctx, target, file as u64));
         }
         done
     }

@@ -25,7 +25,7 @@ unsafe extern "C" {
 }
 
 /// Maximal number of contexts of one thread and its signals; further ones are not followed.
-const MOST: usize = 16;
+const MAX_COUNT: usize = 16;
 /// Contexts of the forking thread immediately before the fork, and their addresses.
 static COPIES: AtomicPtr<(*mut Context, Context)> = AtomicPtr::new(core::ptr::null_mut());
 /// Signals that the forking thread had blocked. From [`prepare`] on all signals are blocked until the child
@@ -35,26 +35,26 @@ static MASK: AtomicU64 = AtomicU64::new(0);
 static FORKING: AtomicBool = AtomicBool::new(false);
 
 pub fn install() {
-    let size = (MOST * size_of::<(*mut Context, Context)>()) as u64;
+    let size = (MAX_COUNT * size_of::<(*mut Context, Context)>()) as u64;
     if let Some(at) = sys::reserve(size) {
         COPIES.store(at.cast(), Relaxed);
         // SAFETY: the three functions take no arguments and stay mapped: this object is never unloaded
-        // (`module::stay_loaded`), so it needs no handle.
+        // (`module::pin_library`), so it needs no handle.
         unsafe { __register_atfork(Some(prepare), Some(in_parent), Some(in_child), core::ptr::null()) };
     }
 }
 
 /// The contexts of the running thread, with the addresses of their copies. As signals are blocked from
 /// `prepare` on, no context is added, and each has the same index in the child.
-fn mine() -> impl Iterator<Item = (*mut Context, *mut (*mut Context, Context))> {
+fn own_contexts() -> impl Iterator<Item = (*mut Context, *mut (*mut Context, Context))> {
     let copies = COPIES.load(Relaxed);
     let thread = tls::thread_pointer();
     context::all()
         // SAFETY: contexts are never unmapped, and `thread` is one of the fields that other threads may read.
         .filter(move |&c| unsafe { (*c).thread == thread })
-        .take(MOST)
+        .take(MAX_COUNT)
         .enumerate()
-        // SAFETY: `install` reserves memory for `MOST` copies before it registers the functions that call
+        // SAFETY: `install` reserves memory for `MAX_COUNT` copies before it registers the functions that call
         // this.
         .map(move |(i, ctx)| (ctx, unsafe { copies.add(i) }))
 }
@@ -65,7 +65,7 @@ extern "C" fn prepare() {
         sys::yield_now();
     }
     MASK.store(mask, Relaxed);
-    for (ctx, copy) in mine() {
+    for (ctx, copy) in own_contexts() {
         // SAFETY: the context is this thread's own and no hook is active on it: the thread is in `fork`, and
         // signals are blocked. `FORKING` makes one thread at a time the only user of the memory of its copy.
         unsafe {
@@ -116,7 +116,7 @@ fn begin_child() {
     let thread = tls::thread_pointer();
     // SAFETY: contexts are never unmapped, also in the child, and no other thread writes.
     context::forget_others(|other| unsafe { (*other).thread == thread });
-    for (ctx, copy) in mine() {
+    for (ctx, copy) in own_contexts() {
         // SAFETY: `prepare` has filled this copy from this context just before the fork, and the
         // thread is the only one.
         unsafe {

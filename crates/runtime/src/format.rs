@@ -10,11 +10,11 @@ use externals::format::{Conversion, Number, Parser, Piece, Size};
 use externals::{Format, FormatArgs};
 
 /// Arguments of a format beyond this number are ignored.
-const MOST: usize = 64;
+const MAX_COUNT: usize = 64;
 
 /// The variadic arguments, one word each (the first word of wider ones).
 struct Arguments {
-    words: [u64; MOST],
+    words: [u64; MAX_COUNT],
     count: usize,
 }
 
@@ -36,7 +36,7 @@ impl Arguments {
 /// # Safety
 /// `call` is a call of a function with this format that has returned, in the running thread, and `ctx` has a
 /// shadow.
-pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: Format) {
+pub unsafe fn sync_arguments(ctx: &mut Context, call: &Call<'_>, format: Format) {
     let text = call.arg(format.format) as *const u8;
     if text.is_null() {
         return;
@@ -48,7 +48,7 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: F
     if !text.contains(&b'%') {
         return;
     }
-    let mut args = Arguments { words: [0; MOST], count: 0 };
+    let mut args = Arguments { words: [0; MAX_COUNT], count: 0 };
     match format.args {
         FormatArgs::From(first) => {
             let mut slot = 0;
@@ -76,7 +76,7 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: F
                 unsafe { collect(parser(), &mut VaWalk { list: was }, &mut args) };
             }
             // SAFETY: the list is mapped, as above.
-            unsafe { ctx.make_known(call.at, list, size_of::<VaList>() as u64) };
+            unsafe { ctx.sync_shadow(call.at, list, size_of::<VaList>() as u64) };
         }
     }
     // Only assigned conversions count; `%n` and conversions after a failure do not.
@@ -105,10 +105,10 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: F
         // SAFETY: these are the bytes that the function has read or written. With `m` it has stored the
         // address of a string that it has allocated.
         unsafe {
-            ctx.make_known(call.at, pointer, len);
+            ctx.sync_shadow(call.at, pointer, len);
             if c.allocate {
                 let text = *(pointer as *const u64);
-                ctx.make_known(call.at, text, bytes::string_len(text as *const u8) as u64 + 1);
+                ctx.sync_shadow(call.at, text, bytes::string_len(text as *const u8) as u64 + 1);
             }
         }
     }

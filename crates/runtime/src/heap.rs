@@ -11,14 +11,14 @@ use recording::event::Event;
 /// Blocks of at least this size count as large.
 const LARGE: u64 = 128 << 10;
 /// Blocks that do not fit into the table are not tracked; that costs only memory.
-const PLACES: usize = 512;
+const MAX_BLOCKS: usize = 512;
 
-static mut BLOCKS: [(u64, u64); PLACES] = [(0, 0); PLACES];
+static mut BLOCKS: [(u64, u64); MAX_BLOCKS] = [(0, 0); MAX_BLOCKS];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static LOCK: AtomicBool = AtomicBool::new(false);
 
 /// Runs `f` unless the table is in use: waiting in a signal handler could deadlock.
-fn try_locked<R>(f: impl FnOnce(&mut [(u64, u64); PLACES]) -> R) -> Option<R> {
+fn try_locked<R>(f: impl FnOnce(&mut [(u64, u64); MAX_BLOCKS]) -> R) -> Option<R> {
     if LOCK.swap(true, Acquire) {
         return None;
     }
@@ -77,7 +77,7 @@ unsafe fn freed(ctx: &mut Context, external: &External, call: &Call<'_>) {
     if let Some(Some(length)) = length {
         ctx.emit(call.at, &Event::Zeroed { address, length });
         // The block may be unmapped: then a fault on its shadow would not be repaired.
-        shadow::cover(ctx.key, address, length);
+        shadow::ensure_shadow(ctx.key, address, length);
         // SAFETY: the context has a shadow, now of this range too, and the content of the block is not read
         // any more.
         unsafe { memory::zero(ctx.key, address, length) };

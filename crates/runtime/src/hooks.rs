@@ -17,13 +17,13 @@ use recording::event::{Event, Slots};
 impl Context {
     /// Runs a hook's work; meanwhile a signal handler does not use this context.
     #[inline]
-    pub fn busily<R>(&mut self, work: impl FnOnce(&mut Context) -> R) -> R {
-        let was = self.own.busy;
-        self.own.busy = true;
+    pub fn with_reentrancy_guard<R>(&mut self, work: impl FnOnce(&mut Context) -> R) -> R {
+        let was = self.own.in_hook;
+        self.own.in_hook = true;
         compiler_fence(SeqCst);
         let result = work(self);
         compiler_fence(SeqCst);
-        self.own.busy = was;
+        self.own.in_hook = was;
         result
     }
 
@@ -35,7 +35,7 @@ impl Context {
     /// Another stream whose shadow contains the value seen here: the probable writer, if one can be found.
     #[cold]
     fn writer(&self, address: u64, value: &[u8]) -> Option<u32> {
-        if !shadow::is_foreseen(address) || !shadow::is_contiguous(address, value.len() as u64) {
+        if !shadow::is_program_block(address) || !shadow::is_contiguous(address, value.len() as u64) {
             return None;
         }
         for other in context::all() {
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn miss(
         let size = ((size_site >> 32) as usize).min(8);
         let at = At::new(module, size_site as u32, time);
         let value = value.to_le_bytes();
-        (*ctx).busily(|ctx| ctx.mispredicted(at, shadow, &value[..size]));
+        (*ctx).with_reentrancy_guard(|ctx| ctx.mispredicted(at, shadow, &value[..size]));
     }
 }
 
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn __relapse_miss_wide(
         let size = ((size_site >> 32) as usize).min(16);
         let at = At::new(module, size_site as u32, time);
         let value = core::slice::from_raw_parts(value, size);
-        (*ctx).busily(|ctx| ctx.mispredicted(at, shadow, value));
+        (*ctx).with_reentrancy_guard(|ctx| ctx.mispredicted(at, shadow, value));
     }
 }
 
@@ -146,11 +146,11 @@ pub unsafe extern "C" fn __relapse_copy(
         let ctx = &mut *ctx;
         if ctx.records() && len != 0 {
             let at = At::new((*desc).module, (*desc).site, time);
-            ctx.busily(|ctx| {
+            ctx.with_reentrancy_guard(|ctx| {
                 // Memory first: a wild pointer must fault as it would without the runtime. The destination
                 // then contains what the source contained.
                 bytes::copy(to as *mut u8, from as *const u8, len as usize);
-                ctx.make_known_from(at, from, to, len);
+                ctx.sync_shadow_from(at, from, to, len);
                 memory::copy(ctx.key, to, from, len);
             });
         } else {
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn __relapse_read(
     unsafe {
         if (*ctx).records() {
             let at = At::new((*desc).module, (*desc).site, time);
-            (*ctx).busily(|ctx| ctx.make_known(at, from, len));
+            (*ctx).with_reentrancy_guard(|ctx| ctx.sync_shadow(at, from, len));
         }
     }
 }
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn __relapse_byval(
             return;
         }
         let content = core::slice::from_raw_parts(to as *const u8, len as usize);
-        ctx.busily(|ctx| {
+        ctx.with_reentrancy_guard(|ctx| {
             // `linked` is a C bool: its upper bits are undefined.
             if linked & 0xff == 0 {
                 ctx.patch(At::new((*desc).module, (*desc).site, time), to, content);
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn __relapse_atomic(
         if !(*ctx).records() {
             return;
         }
-        (*ctx).busily(|ctx| {
+        (*ctx).with_reentrancy_guard(|ctx| {
             let size = ((*desc).extra as usize).min(16);
             let shadow = (address ^ ctx.key) as *mut u8;
             if bytes::first_difference(old, shadow, size) < size {
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn __relapse_value(
         let slots = if count == 0 { &[][..] } else { core::slice::from_raw_parts(slots, count) };
         let at = At::new((*desc).module, (*desc).site, time);
         let event = Event::Value { slots: Slots::Plain(slots) };
-        (*ctx).busily(|ctx| ctx.emit_long(at, &event, 64 + count * 10));
+        (*ctx).with_reentrancy_guard(|ctx| ctx.emit_long(at, &event, 64 + count * 10));
     }
 }
 
@@ -322,7 +322,7 @@ pub unsafe extern "C" fn __relapse_tls_addr(
         }
         let at = At::new((*desc).module, (*desc).site, time);
         let event = Event::ThreadLocal { symbol: (*desc).extra, address };
-        (*ctx).busily(|ctx| ctx.emit(at, &event));
+        (*ctx).with_reentrancy_guard(|ctx| ctx.emit(at, &event));
     }
 }
 
@@ -402,7 +402,7 @@ pub unsafe extern "C" fn __relapse_va_start(
         if !(*ctx).records() {
             return;
         }
-        (*ctx).busily(|ctx| {
+        (*ctx).with_reentrancy_guard(|ctx| {
             let l = *list;
             let at = At::new((*desc).module, (*desc).site, time);
             ctx.emit(

@@ -29,11 +29,11 @@ const SOURCES: usize = MAX_FD + 2;
 
 /// A number that all threads read and write. Two threads that use one descriptor or stream at the same time
 /// may corrupt each other's positions, as they may the program's.
-struct Shared(AtomicU64);
+struct SharedCounter(AtomicU64);
 
-impl Shared {
-    const fn new(value: u64) -> Shared {
-        Shared(AtomicU64::new(value))
+impl SharedCounter {
+    const fn new(value: u64) -> SharedCounter {
+        SharedCounter(AtomicU64::new(value))
     }
 
     fn get(&self) -> u64 {
@@ -60,30 +60,34 @@ impl Shared {
 /// direction.
 struct Descriptor {
     /// How often the descriptor was reopened.
-    generation: Shared,
+    generation: SharedCounter,
     /// 0: not determined, 1: can seek, 2: cannot seek.
-    seeks: Shared,
-    position: [Shared; 2],
+    seeks: SharedCounter,
+    position: [SharedCounter; 2],
 }
 
 static DESCRIPTORS: [Descriptor; MAX_FD] = [const {
-    Descriptor { generation: Shared::new(0), seeks: Shared::new(0), position: [const { Shared::new(0) }; 2] }
+    Descriptor {
+        generation: SharedCounter::new(0),
+        seeks: SharedCounter::new(0),
+        position: [const { SharedCounter::new(0) }; 2],
+    }
 }; MAX_FD];
 
 /// A stream's position, tracked incrementally.
 struct Stream {
-    file: Shared,
+    file: SharedCounter,
     /// 1 if the position is known.
-    known: Shared,
-    position: Shared,
+    known: SharedCounter,
+    position: SharedCounter,
     /// State of the read buffer after the last call: its end, and the number of unread bytes.
-    read_end: Shared,
-    unread: Shared,
+    read_end: SharedCounter,
+    unread: SharedCounter,
 }
 
 impl Stream {
     const fn new() -> Stream {
-        let [file, known, position, read_end, unread] = [const { Shared::new(0) }; 5];
+        let [file, known, position, read_end, unread] = [const { SharedCounter::new(0) }; 5];
         Stream { file, known, position, read_end, unread }
     }
 
@@ -232,7 +236,7 @@ pub unsafe fn follow(external: &External, call: &Call<'_>) {
         {
             let both = (at as *const [i32; 2]).read_unaligned();
             both.into_iter().for_each(renew);
-            sockets::paired(both);
+            sockets::record_pair(both);
         }
         if external.has(flag::SEEKS) && call.arg(0) > MAX_FD as u64 {
             forget_stream(call.arg(0));
@@ -361,7 +365,7 @@ unsafe fn tell(file: u64) -> Option<u64> {
 ///
 /// # Safety
 /// `file` is an open stream of the C library.
-unsafe fn moved_on(file: u64) -> u64 {
+unsafe fn bytes_consumed(file: u64) -> u64 {
     let entry = stream(file);
     // SAFETY: the caller guarantees an open stream.
     let (at, end, base) = unsafe { read_buffer(file) };
@@ -392,7 +396,7 @@ pub unsafe fn line_length(file: u64, address: u64, text: u64, room: u64) -> u64 
         let now = if entry.is_known() { tell(file) } else { None };
         let taken = match now {
             Some(now) => now.saturating_sub(entry.position.get()),
-            None => moved_on(file),
+            None => bytes_consumed(file),
         };
         (taken, read_buffer(file))
     };
@@ -436,7 +440,7 @@ pub unsafe fn stream_position(file: u64, out: bool, count: Option<u64>) -> (u64,
                 }
             }
         } else {
-            let n = count.unwrap_or_else(|| if out { 0 } else { moved_on(file) });
+            let n = count.unwrap_or_else(|| if out { 0 } else { bytes_consumed(file) });
             (descriptor(fd).map_or(0, |d| d.position[usize::from(out)].add(n)), n)
         };
         if seeks {
@@ -534,7 +538,7 @@ pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_
         {
             let length = line_length(file, address, text, call.arg(slot));
             if length > text {
-                ctx.make_known(call.at, address, length + 1);
+                ctx.sync_shadow(call.at, address, length + 1);
                 count = Some(length);
             }
         }
@@ -552,7 +556,7 @@ pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_
         }
         let address = taken.map_or(address, |taken| taken.address);
         if io.data == Data::Consumed {
-            ctx.make_known(call.at, address, length);
+            ctx.sync_shadow(call.at, address, length);
         }
         if let Some(id) = ctx.descriptor_source(file_number(file)) {
             ctx.emit(call.at, &Event::Io { out, source: id, offset, address, length });
@@ -609,18 +613,18 @@ pub fn log_mapped(ctx: &mut Context, call: &Call<'_>) {
 /// # Safety
 /// `argv` is null or has `argc` strings and a null pointer, as `main` gets them. `ctx` is this thread's. No
 /// code changes the environment during the call.
-pub unsafe fn make_arguments_known(ctx: &mut Context, argc: u64, argv: *const *const u8) {
+pub unsafe fn sync_arguments(ctx: &mut Context, argc: u64, argv: *const *const u8) {
     let at = At::outside(ctx.time);
     // SAFETY: the caller guarantees that the strings of both arrays are readable up to their NUL and the
     // arrays up to their null pointers. Instrumented code has not yet started a thread that could change
     // them.
     unsafe {
         if !argv.is_null() {
-            ctx.make_known(at, argv as u64, (argc + 1) * 8);
+            ctx.sync_shadow(at, argv as u64, (argc + 1) * 8);
             for i in 0..argc as usize {
                 let argument = *argv.add(i);
                 let length = bytes::string_len(argument) as u64;
-                ctx.make_known(at, argument as u64, length + 1);
+                ctx.sync_shadow(at, argument as u64, length + 1);
                 let id = ctx.define_source(source::ARGV, i as i32, &[]);
                 ctx.emit(
                     at,
@@ -631,11 +635,11 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, argc: u64, argv: *const *c
         let array = environment::array();
         let count = environment::entries().count() as u64;
         if !array.is_null() {
-            ctx.make_known(at, array as u64, (count + 1) * 8);
+            ctx.sync_shadow(at, array as u64, (count + 1) * 8);
         }
         for entry in environment::entries() {
             let name = entry.iter().position(|&b| b == b'=').unwrap_or(entry.len());
-            ctx.make_known(at, entry.as_ptr() as u64, entry.len() as u64 + 1);
+            ctx.sync_shadow(at, entry.as_ptr() as u64, entry.len() as u64 + 1);
             let id = ctx.define_source(source::ENVIRONMENT, -1, &entry[..name]);
             let (address, length) = (entry.as_ptr() as u64, entry.len() as u64);
             ctx.emit(at, &Event::Io { out: false, source: id, offset: 0, address, length });

@@ -8,7 +8,7 @@ use recording::event::Event;
 /// Patches with fewer equal bytes than this between them are logged as one.
 const GAP: usize = 12;
 /// Longest patch; longer differences become several.
-const LONGEST: usize = 1 << 20;
+const MAX_PATCH_LEN: usize = 1 << 20;
 
 impl Context {
     /// Makes `len` bytes at `address` known.
@@ -16,9 +16,9 @@ impl Context {
     /// # Safety
     /// `address` is 0, or the bytes are readable. The context is this thread's and has a shadow.
     #[inline]
-    pub unsafe fn make_known(&mut self, at: At, address: u64, len: u64) {
+    pub unsafe fn sync_shadow(&mut self, at: At, address: u64, len: u64) {
         // SAFETY: guaranteed by the caller; content and address are the same memory.
-        unsafe { self.make_known_from(at, address, address, len) };
+        unsafe { self.sync_shadow_from(at, address, address, len) };
     }
 
     /// The same, but the content is read from another address (the destination of a `memmove` contains what
@@ -28,7 +28,7 @@ impl Context {
     /// `address` is 0, or memory of the program, and `len` bytes at `content` are readable. The context is
     /// this thread's and has a shadow.
     #[inline]
-    pub unsafe fn make_known_from(&mut self, at: At, address: u64, content: u64, len: u64) {
+    pub unsafe fn sync_shadow_from(&mut self, at: At, address: u64, content: u64, len: u64) {
         if address == 0 || len == 0 {
             return;
         }
@@ -63,7 +63,7 @@ impl Context {
                 // The difference ends where GAP bytes are equal.
                 let mut end = start + 1;
                 let mut equal = 0;
-                while end < len && equal < GAP && end - start < LONGEST {
+                while end < len && equal < GAP && end - start < MAX_PATCH_LEN {
                     equal = if *memory.add(end) == *shadow.add(end) { equal + 1 } else { 0 };
                     end += 1;
                 }

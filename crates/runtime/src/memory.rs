@@ -11,7 +11,7 @@ use externals::Memory;
 ///
 /// # Safety
 /// `key` is that of a context of this thread that has a shadow. The range is memory of the program, so that
-/// [`shadow::repair`] succeeds if the shadow has to be created first, or its shadow is already reserved.
+/// [`shadow::map_missing_shadow`] succeeds if the shadow has to be created first, or its shadow is already reserved.
 /// `len` bytes at `content` are readable.
 #[inline]
 pub unsafe fn store(key: u64, at: u64, content: *const u8, len: u64) {
@@ -73,9 +73,14 @@ unsafe fn copy_pieces(key: u64, to: u64, from: u64, len: u64) {
         let left = len - done;
         // Number of bytes from here to the next border of either range, in the direction of the copy.
         let (offset, n) = if upwards {
-            (done, shadow::room_above(to + done).min(shadow::room_above(from + done)).min(left))
+            (
+                done,
+                shadow::bytes_to_block_end(to + done).min(shadow::bytes_to_block_end(from + done)).min(left),
+            )
         } else {
-            let n = shadow::room_below(to + left).min(shadow::room_below(from + left)).min(left);
+            let n = shadow::bytes_from_block_start(to + left)
+                .min(shadow::bytes_from_block_start(from + left))
+                .min(left);
             (left - n, n)
         };
         // SAFETY: neither part crosses a border, so both are contiguous in the shadow. Parts of one block
@@ -178,7 +183,7 @@ pub unsafe fn zero(key: u64, at: u64, len: u64) {
 ///
 /// # Safety
 /// As for [`store`], for both ranges.
-pub unsafe fn shift(key: u64, to: u64, from: u64, len: u64) -> Option<(u64, u64)> {
+pub unsafe fn move_block(key: u64, to: u64, from: u64, len: u64) -> Option<(u64, u64)> {
     let apart = to.abs_diff(from) >= len;
     if len < LARGE || !apart || (to ^ from) & 4095 != 0 {
         // SAFETY: `copy` has the requirements of this function for both ranges.
@@ -193,12 +198,12 @@ pub unsafe fn shift(key: u64, to: u64, from: u64, len: u64) -> Option<(u64, u64)
     let mut at = first;
     while at < end {
         let target = to + (at - from);
-        let len = shadow::room_above(at).min(shadow::room_above(target)).min(end - at);
+        let len = shadow::bytes_to_block_end(at).min(shadow::bytes_to_block_end(target)).min(end - at);
         // SAFETY: the part and its target begin and end at page borders: `first`, `end` and the borders of
         // blocks do, and `to` and `from` have the same offset in their pages. They do not overlap in memory
         // nor in the shadow, each lies in one block of it, and both are private anonymous memory of the
         // runtime.
-        if !unsafe { sys::hand_over(at ^ key, target ^ key, len) } {
+        if !unsafe { sys::move_pages(at ^ key, target ^ key, len) } {
             copy_part(at, len);
             // SAFETY: this is the old address of a part of the block.
             unsafe { zero(key, at, len) };

@@ -64,7 +64,7 @@ pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
         if !m.known.is_null() && !m.addresses.is_null() {
             for i in 0..m.symbols as usize {
                 if *m.known.add(i) != 0 {
-                    remember(*m.addresses.add(i), *m.known.add(i));
+                    insert_known(*m.addresses.add(i), *m.known.add(i));
                 }
             }
         }
@@ -110,9 +110,9 @@ unsafe fn identity(m: &ModuleDesc) -> u64 {
 
 /// Keeps the library loaded that contains this copy of the runtime, if any: handlers of the C library and of
 /// the kernel point into it, and a host may close its plug-in.
-pub fn stay_loaded() {
+pub fn pin_library() {
     const NODELETE_NOLOAD_LAZY: i32 = 0x1000 | 4 | 1;
-    let Some(info) = object_of(stay_loaded as *const u8) else { return };
+    let Some(info) = object_of(pin_library as *const u8) else { return };
     if info.base == executable_base() {
         return;
     }
@@ -187,7 +187,7 @@ unsafe fn write_record(m: &ModuleDesc) {
     let build_id = unsafe { build_id(base) };
     if KEPT.swap(base as u64, Relaxed) != base as u64 {
         let mut name = Path::new();
-        keep_binary(if library.is_some() { name.push(file).as_c_str() } else { c"/proc/self/exe" }, build_id);
+        copy_binary(if library.is_some() { name.push(file).as_c_str() } else { c"/proc/self/exe" }, build_id);
     }
     let count = if m.addresses.is_null() { 0 } else { m.symbols };
     let addresses = match count {
@@ -216,7 +216,7 @@ static KEPT: AtomicU64 = AtomicU64::new(0);
 
 /// Copies a binary into the recording, unless another process has: tests build programs and plug-ins, run
 /// them and remove them, while the recorder reads the models only at the end.
-fn keep_binary(file: &CStr, build_id: &[u8]) {
+fn copy_binary(file: &CStr, build_id: &[u8]) {
     if build_id.is_empty() {
         return;
     }
@@ -316,7 +316,7 @@ fn slot(address: u64) -> usize {
     (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize % SLOTS
 }
 
-fn remember(address: u64, known: u16) {
+fn insert_known(address: u64, known: u16) {
     if address == 0 {
         return;
     }

@@ -137,9 +137,9 @@ pub unsafe fn start() {
         return;
     }
     let mut key = 0;
-    // SAFETY: `key` is a valid location for the new key, and `thread_ends` takes what `new_context` stores
+    // SAFETY: `key` is a valid location for the new key, and `on_thread_exit` takes what `new_context` stores
     // under it.
-    if unsafe { pthread_key_create(&raw mut key, crate::entry::thread_ends) } == 0 {
+    if unsafe { pthread_key_create(&raw mut key, crate::entry::on_thread_exit) } == 0 {
         THREAD_KEY.store(key, Relaxed);
     }
     // SAFETY: the caller guarantees that this is the first call, when no other thread is in the runtime.
@@ -156,16 +156,16 @@ pub unsafe fn start() {
         note_incomplete(reason);
         return;
     }
-    module::stay_loaded();
+    module::pin_library();
     write_description(None);
-    shadow::survey();
+    shadow::scan_maps();
     RECORDING.store(true, Relaxed);
     module::begin_file();
     fork::install();
     crash::install();
-    // SAFETY: `exits` has the type that `on_exit` requires and uses no argument; `stay_loaded` keeps its code
+    // SAFETY: `on_process_exit` has the type that `on_exit` requires and uses no argument; `pin_library` keeps its code
     // mapped.
-    unsafe { on_exit(exits, core::ptr::null_mut()) };
+    unsafe { on_exit(on_process_exit, core::ptr::null_mut()) };
 }
 
 /// Reads the environment; the directory is made absolute, as the program may
@@ -338,7 +338,7 @@ pub fn note_incomplete(reason: &[u8]) -> bool {
 }
 
 /// Runs on `exit`, after the program's own handlers: saves the status for [`finish`].
-extern "C" fn exits(status: i32, _: *mut u8) {
+extern "C" fn on_process_exit(status: i32, _: *mut u8) {
     STATUS.store(status.cast_unsigned(), Relaxed);
 }
 
@@ -369,10 +369,10 @@ static AT_END: extern "C" fn() = finish;
 
 /// Logs the orderly end of the process, in a thread with this context.
 pub fn end(ctx: &mut Context, status: u32) {
-    ctx.own.busy = true;
+    ctx.own.in_hook = true;
     // Masked to the bits that the parent sees.
     let event = Event::End { sum: ctx.sum, status: status & 0xff };
     ctx.emit(crate::stream::At::outside(ctx.time), &event);
     ctx.finish();
-    ctx.own.busy = false;
+    ctx.own.in_hook = false;
 }

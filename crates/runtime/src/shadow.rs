@@ -3,7 +3,7 @@
 //! Address space is divided into blocks of 2^36 bytes. The program uses a few of them (executable and heap,
 //! mapped memory, stack); a key is a block number that maps each of these blocks to an unused one. All shadow
 //! blocks are reserved at once, which costs nothing until they are touched. A mapping that the program makes
-//! later, in a block not foreseen, gets its shadow when the first access faults ([`repair`]).
+//! later, in a block not foreseen, gets its shadow when the first access faults ([`map_missing_shadow`]).
 
 use crate::context;
 use crate::sys;
@@ -40,8 +40,8 @@ impl Blocks {
     }
 }
 
-/// Blocks of the program, found by [`survey`].
-static PROGRAM: Blocks = Blocks::new();
+/// Blocks of the program, found by [`scan_maps`].
+static PROGRAM_BLOCKS: Blocks = Blocks::new();
 
 /// State that only the holder of [`LOCK`] uses.
 struct State {
@@ -78,8 +78,8 @@ pub fn after_fork() {
 }
 
 /// Adds the blocks that the program uses or is likely to use.
-pub fn survey() {
-    let program = &PROGRAM;
+pub fn scan_maps() {
+    let program = &PROGRAM_BLOCKS;
     let mut heap_seen = 0;
     // Executables that are not position independent, and their heap.
     program.add(0);
@@ -180,13 +180,13 @@ pub fn new_key() -> Option<u64> {
         if state.retired[KEPT] != 0 {
             return recycle(state);
         }
-        let fits = |state: &State, k: usize| PROGRAM.iter().all(|b| !state.used.has(b ^ k));
+        let fits = |state: &State, k: usize| PROGRAM_BLOCKS.iter().all(|b| !state.used.has(b ^ k));
         // Start in the middle: close to the ends the kernel itself allocates.
         let mut candidates = (1..BLOCKS).map(|i| (i + BLOCKS / 4) % BLOCKS).filter(|&k| k != 0);
         let Some(k) = candidates.find(|&k| fits(state, k) && reserve_all(k)) else {
             return recycle(state);
         };
-        for b in PROGRAM.iter() {
+        for b in PROGRAM_BLOCKS.iter() {
             state.used.add(b ^ k);
         }
         Some((k as u64) << BLOCK_BITS)
@@ -200,7 +200,7 @@ fn recycle(state: &mut State) -> Option<u64> {
     state.retired[RETIRED - 1] = 0;
     // SAFETY: contexts are never unmapped, and `key` is one of the fields that other threads may read.
     context::forget_others(|ctx| unsafe { (*ctx).key } != key);
-    for b in PROGRAM.iter() {
+    for b in PROGRAM_BLOCKS.iter() {
         // SAFETY: the block is part of the shadow of this key, private anonymous memory that `reserve_all`
         // has made. Its thread has ended, and the threads that still compare with it to find a writer do so
         // by raw pointers.
@@ -211,9 +211,9 @@ fn recycle(state: &mut State) -> Option<u64> {
 
 /// Reserves all blocks of a key, or none.
 fn reserve_all(k: usize) -> bool {
-    for b in PROGRAM.iter() {
+    for b in PROGRAM_BLOCKS.iter() {
         if !reserve(b ^ k) {
-            for undo in PROGRAM.iter().take_while(|&u| u != b) {
+            for undo in PROGRAM_BLOCKS.iter().take_while(|&u| u != b) {
                 let (at, len) = extent(undo ^ k);
                 // SAFETY: this loop has mapped the block just now, where nothing was mapped before, and no
                 // other code uses it.
@@ -265,18 +265,18 @@ pub fn retire(key: u64) {
 }
 
 /// Whether every key's shadow covers this address.
-pub fn is_foreseen(address: u64) -> bool {
+pub fn is_program_block(address: u64) -> bool {
     let block = (address >> BLOCK_BITS) as usize;
-    block < BLOCKS && PROGRAM.has(block)
+    block < BLOCKS && PROGRAM_BLOCKS.has(block)
 }
 
 /// Bytes from an address to the end of its block.
-pub fn room_above(at: u64) -> u64 {
+pub fn bytes_to_block_end(at: u64) -> u64 {
     BLOCK - (at & (BLOCK - 1))
 }
 
 /// Bytes from the beginning of a block up to an address in it or at its end.
-pub fn room_below(at: u64) -> u64 {
+pub fn bytes_from_block_start(at: u64) -> u64 {
     (at.wrapping_sub(1) & (BLOCK - 1)) + 1
 }
 
@@ -298,15 +298,15 @@ pub fn pieces(key: u64, at: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// The program has mapped a range: ensures that its shadow exists. (Faults would do that too, but the program
-/// may handle them itself, and [`repair`] refuses a fault in a range that is unmapped again.)
-pub fn cover(key: u64, address: u64, len: u64) {
+/// may handle them itself, and [`map_missing_shadow`] refuses a fault in a range that is unmapped again.)
+pub fn ensure_shadow(key: u64, address: u64, len: u64) {
     if len == 0 {
         return;
     }
     let k = (key >> BLOCK_BITS) as usize;
     let (first, last) = (address >> BLOCK_BITS, address.saturating_add(len - 1) >> BLOCK_BITS);
     for block in first as usize..=(last as usize).min(BLOCKS - 1) {
-        if is_foreseen((block as u64) << BLOCK_BITS) {
+        if is_program_block((block as u64) << BLOCK_BITS) {
             continue;
         }
         locked(|state| {
@@ -320,7 +320,7 @@ pub fn cover(key: u64, address: u64, len: u64) {
 
 /// A fault at `address`: if it is a missing part of a shadow, creates that part so that the access can be
 /// retried. Called from the handler of SIGSEGV.
-pub fn repair(address: u64) -> bool {
+pub fn map_missing_shadow(address: u64) -> bool {
     let block = (address >> BLOCK_BITS) as usize;
     if block >= BLOCKS {
         return false;
@@ -335,7 +335,7 @@ pub fn repair(address: u64) -> bool {
         }
         let native = ((address ^ key) >> BLOCK_BITS) as usize;
         let made = locked(|state| {
-            if PROGRAM.has(block) || !reserve(block) {
+            if PROGRAM_BLOCKS.has(block) || !reserve(block) {
                 return false;
             }
             state.used.add(block);

@@ -11,20 +11,20 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Number of stored pairs; the oldest are replaced.
 const PAIRS: usize = 256;
-static MADE: [[AtomicU64; 2]; PAIRS] = [const { [const { AtomicU64::new(0) }; 2] }; PAIRS];
+static SOCKET_PAIRS: [[AtomicU64; 2]; PAIRS] = [const { [const { AtomicU64::new(0) }; 2] }; PAIRS];
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Stores the pair that `socketpair` has created.
-pub fn paired(fds: [i32; 2]) {
+pub fn record_pair(fds: [i32; 2]) {
     let (Some(one), Some(other)) = (sys::socket_number(fds[0]), sys::socket_number(fds[1])) else { return };
     let place = NEXT.fetch_add(1, Relaxed) as usize % PAIRS;
-    MADE[place][0].store(one, Relaxed);
-    MADE[place][1].store(other, Relaxed);
+    SOCKET_PAIRS[place][0].store(one, Relaxed);
+    SOCKET_PAIRS[place][1].store(other, Relaxed);
 }
 
 fn partner(number: u64) -> Option<u64> {
     let newest = NEXT.load(Relaxed) as usize;
-    (0..PAIRS).map(|back| &MADE[newest.wrapping_sub(back + 1) % PAIRS]).find_map(|pair| {
+    (0..PAIRS).map(|back| &SOCKET_PAIRS[newest.wrapping_sub(back + 1) % PAIRS]).find_map(|pair| {
         let [one, other] = [pair[0].load(Relaxed), pair[1].load(Relaxed)];
         match number {
             _ if one == 0 => None,

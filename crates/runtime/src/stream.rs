@@ -94,7 +94,7 @@ impl Context {
                 return false;
             }
             Err(error) => {
-                self.refuse(process::why(error));
+                self.stop_recording(process::why(error));
                 return false;
             }
         };
@@ -127,12 +127,12 @@ impl Context {
     /// An error: no more events, and the header records that. The program continues.
     #[cold]
     pub fn stop(&mut self) {
-        self.refuse(b"");
+        self.stop_recording(b"");
     }
 
     /// The same, with a reason other than a file error.
     #[cold]
-    pub fn refuse(&mut self, reason: &[u8]) {
+    pub fn stop_recording(&mut self, reason: &[u8]) {
         if self.own.logging || reason.is_empty() {
             self.flags |= header::INCOMPLETE;
             self.own.logging = false;

@@ -74,7 +74,7 @@ unsafe fn call(n: u64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64 {
 /// System calls that take numbers only, no pointers.
 #[derive(Clone, Copy)]
 #[repr(u64)]
-enum Numbers {
+enum NumericSyscall {
     Close = 3,
     Seek = 8,
     Yield = 24,
@@ -90,8 +90,8 @@ enum Numbers {
 }
 
 #[inline]
-fn call_numbers(n: Numbers, a: u64, b: u64, c: u64, d: u64) -> i64 {
-    // SAFETY: none of the calls in `Numbers` reads or writes memory of the process.
+fn call_numbers(n: NumericSyscall, a: u64, b: u64, c: u64, d: u64) -> i64 {
+    // SAFETY: none of the calls in `NumericSyscall` reads or writes memory of the process.
     unsafe { call(n as u64, a, b, c, d, 0, 0) }
 }
 
@@ -102,7 +102,7 @@ pub fn open(path: &CStr, flags: u64) -> Result<i32, i64> {
 }
 
 pub fn close(fd: i32) {
-    call_numbers(Numbers::Close, fd as u64, 0, 0, 0);
+    call_numbers(NumericSyscall::Close, fd as u64, 0, 0, 0);
 }
 
 pub fn read(fd: i32, into: &mut [u8]) -> i64 {
@@ -142,7 +142,7 @@ pub fn mkdir(path: &CStr) -> i64 {
 
 /// The user whose rights the process has.
 pub fn user() -> u32 {
-    call_numbers(Numbers::GetEffectiveUser, 0, 0, 0, 0) as u32
+    call_numbers(NumericSyscall::GetEffectiveUser, 0, 0, 0, 0) as u32
 }
 
 /// The owner of a file or directory.
@@ -159,7 +159,7 @@ pub fn change_owner(path: &CStr, user: u32) {
 }
 
 pub fn change_owner_of(fd: i32, user: u32) {
-    call_numbers(Numbers::ChangeOwner, fd as u64, u64::from(user), u64::from(u32::MAX), 0);
+    call_numbers(NumericSyscall::ChangeOwner, fd as u64, u64::from(user), u64::from(u32::MAX), 0);
 }
 
 pub fn readlink<'a>(path: &CStr, into: &'a mut [u8]) -> Option<&'a [u8]> {
@@ -178,7 +178,7 @@ pub fn getcwd(into: &mut [u8]) -> Option<&[u8]> {
 
 /// The current position, or none if the descriptor cannot seek.
 pub fn position(fd: i32) -> Option<u64> {
-    u64::try_from(call_numbers(Numbers::Seek, fd as u64, 0, 1, 0)).ok()
+    u64::try_from(call_numbers(NumericSyscall::Seek, fd as u64, 0, 1, 0)).ok()
 }
 
 fn stat(fd: i32) -> Option<[u64; 18]> {
@@ -263,7 +263,7 @@ pub fn random() -> u64 {
 }
 
 pub fn truncate(fd: i32, len: u64) {
-    call_numbers(Numbers::Truncate, fd as u64, len, 0, 0);
+    call_numbers(NumericSyscall::Truncate, fd as u64, len, 0, 0);
 }
 
 /// Allocates space in a file. If it would exceed the program's own limit for files, it does not even try: the
@@ -273,12 +273,12 @@ pub fn allocate(fd: i32, offset: u64, len: u64) -> bool {
         return false;
     }
     loop {
-        match call_numbers(Numbers::Allocate, fd as u64, 0, offset, len) {
+        match call_numbers(NumericSyscall::Allocate, fd as u64, 0, offset, len) {
             0 => return true,
             -4 => {}
             // The file system does not support it: extend the file instead. A full disk then causes a fault,
             // as for any mapped file.
-            -95 => return call_numbers(Numbers::Truncate, fd as u64, offset + len, 0, 0) == 0,
+            -95 => return call_numbers(NumericSyscall::Truncate, fd as u64, offset + len, 0, 0) == 0,
             _ => return false,
         }
     }
@@ -328,7 +328,7 @@ pub unsafe fn discard(at: u64, len: u64) {
 /// # Safety
 /// Both ranges consist of whole pages, do not overlap, and are private anonymous memory of the runtime's own,
 /// each within one mapping. No reference to them is live.
-pub unsafe fn hand_over(from: u64, to: u64, len: u64) -> bool {
+pub unsafe fn move_pages(from: u64, to: u64, len: u64) -> bool {
     const MAYMOVE_FIXED: u64 = 1 | 2;
     // SAFETY: `mremap` replaces the target, and `map` maps only what is no longer mapped at `from`; both are
     // the caller's own.
@@ -356,20 +356,20 @@ pub fn is_mapped(address: u64) -> bool {
 }
 
 pub fn pid() -> u32 {
-    call_numbers(Numbers::GetPid, 0, 0, 0, 0) as u32
+    call_numbers(NumericSyscall::GetPid, 0, 0, 0, 0) as u32
 }
 
 pub fn parent_pid() -> u32 {
-    call_numbers(Numbers::GetParentPid, 0, 0, 0, 0) as u32
+    call_numbers(NumericSyscall::GetParentPid, 0, 0, 0, 0) as u32
 }
 
 pub fn tid() -> u32 {
-    call_numbers(Numbers::GetTid, 0, 0, 0, 0) as u32
+    call_numbers(NumericSyscall::GetTid, 0, 0, 0, 0) as u32
 }
 
 /// Lets another thread run: the holder of a lock may be waiting for this core.
 pub fn yield_now() {
-    call_numbers(Numbers::Yield, 0, 0, 0, 0);
+    call_numbers(NumericSyscall::Yield, 0, 0, 0, 0);
 }
 
 /// Soft limit of the stack's size.
@@ -445,13 +445,13 @@ pub unsafe fn set_alt_stack(stack: &AltStack) {
 }
 
 pub fn raise(signal: u32) {
-    call_numbers(Numbers::Signal, u64::from(pid()), u64::from(tid()), u64::from(signal), 0);
+    call_numbers(NumericSyscall::Signal, u64::from(pid()), u64::from(tid()), u64::from(signal), 0);
 }
 
 /// Ends the process at once.
 pub fn exit(status: u32) -> ! {
     loop {
-        call_numbers(Numbers::ExitGroup, status.into(), 0, 0, 0);
+        call_numbers(NumericSyscall::ExitGroup, status.into(), 0, 0, 0);
     }
 }
 

@@ -72,7 +72,7 @@ pub unsafe fn registered(m: &ModuleDesc) {
     }
     if !missing {
         // SAFETY: guaranteed by the caller.
-        unsafe { perform(file) }
+        unsafe { run_request(file) }
     }
 }
 
@@ -127,7 +127,7 @@ unsafe fn address([module, symbol, offset]: [u64; 3]) -> u64 {
 ///
 /// # Safety
 /// As of [`registered`].
-unsafe fn perform(file: &[u8]) -> ! {
+unsafe fn run_request(file: &[u8]) -> ! {
     let fd = DESCRIPTOR.load(Relaxed).cast_signed();
     let mut arguments = [0u64; MAX_ARGUMENTS];
     let mut passed = 0;

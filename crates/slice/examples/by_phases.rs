@@ -12,11 +12,11 @@ use std::error::Error;
 use std::path::Path;
 
 /// An oracle that knows which executions depend on a faulty line.
-struct Knowing {
+struct FaultOracle {
     wrong: Vec<bool>,
 }
 
-impl Oracle for Knowing {
+impl Oracle for FaultOracle {
     fn first_wrong(&mut self, _: &Phased<'_, '_>, level: &Level) -> slice::Result<Option<usize>> {
         Ok(level.flows.iter().position(|f| self.wrong[f.node as usize]))
     }
@@ -32,8 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let process = LoadedProcess::load(&recording, process, &Options::default())?;
         let slicer = Slicer::new(&process, SlicerOptions::default());
         let criterion = match question.split_once('@') {
-            Some((sink, byte)) => slicer.ask_output(sink, byte.parse()?)?,
-            None => slicer.ask_failure()?,
+            Some((sink, byte)) => slicer.output_criterion(sink, byte.parse()?)?,
+            None => slicer.failure_criterion()?,
         };
         if let Some(criterion) = criterion {
             return measure(&slicer, criterion, faults);
@@ -61,7 +61,7 @@ fn measure(slicer: &Slicer<'_>, criterion: Criterion, faults: &[String]) -> Resu
         return Ok(());
     };
     let phased = Phased::new(slicer, &slice);
-    let search = phased.search(from, &mut Knowing { wrong: came_from(&slice, &at_fault) })?;
+    let search = phased.search(from, &mut FaultOracle { wrong: came_from(&slice, &at_fault) })?;
     let found = place(slicer, &slice, search.found.node);
     println!("found={}", at_fault.iter().any(|n| place(slicer, &slice, *n) == found));
     println!("levels={}", search.turns.len());

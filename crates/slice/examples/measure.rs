@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let relevance = (mode == "relevant").then(|| Relevance { limit, ..Relevance::default() });
     let started = Instant::now();
     if let Some(relevance) = relevance {
-        slicer.look_ahead(relevance.precision)?;
+        slicer.prepare_relevant(relevance.precision)?;
         println!("analysed={:.6}", started.elapsed().as_secs_f64());
     }
     let started = Instant::now();

@@ -34,7 +34,7 @@ use activation::{Activation, Sets};
 pub use objects::MemoryObject;
 pub use omitted::OmittedOutput;
 use program::inst::{BlockId, Reg};
-pub use queries::ELSEWHERE;
+pub use queries::NO_OBJECT;
 pub use relevant::Relevant;
 use replay::effects::is_hidden;
 use rustc_hash::FxHashMap;
@@ -50,7 +50,7 @@ pub struct InterThreadUse {
     pub store: Option<(u32, u64)>,
 }
 
-type Checked<T> = Result<T, InconsistentTrace>;
+type TraceResult<T> = Result<T, InconsistentTrace>;
 
 /// See the module's documentation.
 pub struct Backward<'w, 'a, 'p> {
@@ -82,7 +82,7 @@ pub struct Backward<'w, 'a, 'p> {
     /// The stream belongs to a thread that a call in another stream started.
     is_thread: bool,
     /// Uses of that call.
-    pub uses_of_start: UseList,
+    pub uses_of_thread_start: UseList,
     /// For a relevant slice.
     pub relevant: Option<Relevant<'w>>,
     /// Finished activations, by function, for reuse.
@@ -114,7 +114,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
             position: 0,
             inter_thread: Vec::new(),
             is_thread,
-            uses_of_start: UseList::default(),
+            uses_of_thread_start: UseList::default(),
             relevant: None,
             pool: FxHashMap::default(),
             moved: Vec::new(),
@@ -128,13 +128,13 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
     }
 
     /// Makes bytes live after a step.
-    pub fn ask_after(&mut self, step: u64, ranges: Vec<LiveRange>) {
+    pub fn add_live_after(&mut self, step: u64, ranges: Vec<LiveRange>) {
         self.read_after.entry(step).or_default().extend(ranges);
         self.last_query = self.last_query();
     }
 
     /// Makes a step's call that started a thread used.
-    pub fn ask_start(&mut self, step: u64, uses: UseList) {
+    pub fn add_start_use(&mut self, step: u64, uses: UseList) {
         let place = self.starts.entry(step).or_default();
         *place = self.sink.uses.join(*place, uses);
         self.last_query = self.last_query();
@@ -158,7 +158,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
     pub fn is_done(&self) -> bool {
         !self.has_live_memory()
             && self.last_query.is_none()
-            && !self.asks_omitted()
+            && !self.has_omitted_queries()
             && !self.landing.is_live()
             && self.activations.iter().all(|a| a.is_idle())
     }
@@ -202,7 +202,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
     pub fn finish(&mut self) {
         for range in self.memory.drain() {
             if is_hidden(range.start) {
-                self.sink.note_initial_state(range.start, range.uses);
+                self.sink.record_initial_state(range.start, range.uses);
                 continue;
             }
             let variable = self.sink.variable(range.start);
@@ -224,7 +224,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
     /// Brings the stack of activations to a depth. Returns the index of the innermost one, whose sets are
     /// allocated.
     #[inline]
-    fn enter(&mut self, depth: u32, function: u32) -> Checked<usize> {
+    fn enter(&mut self, depth: u32, function: u32) -> TraceResult<usize> {
         self.unwind(depth);
         while self.activations.len() < depth as usize {
             self.activations.push(Box::default());
@@ -307,7 +307,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
                 let uses = self.sink.uses.one(consumer, Dependence::Memory { address, len: 1 });
                 let is_new = self.memory.make_bits_live(address, rest as u8, uses, &mut self.sink.uses);
                 if self.relevant.is_some() {
-                    self.note_live(address, 1, is_new);
+                    self.record_live(address, 1, is_new);
                 }
             }
             at += whole.max(1);
@@ -318,7 +318,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
     fn make_memory_live(&mut self, address: u64, len: u64, uses: UseList) {
         let is_new = self.memory.make_live(address, len, uses, &mut self.sink.uses);
         if self.relevant.is_some() {
-            self.note_live(address, len, is_new);
+            self.record_live(address, len, is_new);
         }
     }
 

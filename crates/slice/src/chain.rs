@@ -71,7 +71,7 @@ pub fn chain(slicer: &Slicer<'_>, slice: &Slice, from: NodeId, options: ChainOpt
             _ => needs.of(node).to_vec(),
         };
         for (producer, how) in sources {
-            let decides = how.lets_run();
+            let decides = how.is_control_dependence();
             if decides && !options.decisions {
                 continue;
             }
@@ -110,7 +110,7 @@ pub fn chain(slicer: &Slicer<'_>, slice: &Slice, from: NodeId, options: ChainOpt
 }
 
 /// At most so many executions inside a library are passed through from one link.
-const MOST_PASSED: usize = 1 << 16;
+const MAX_PASSED: usize = 1 << 16;
 
 struct Way<'w, 'p> {
     slicer: &'w Slicer<'p>,
@@ -203,9 +203,9 @@ impl Way<'_, '_> {
             if !seen.insert((node, how)) || self.is_address(node) {
                 continue;
             }
-            if seen.len() < MOST_PASSED && self.is_in_library(node) {
+            if seen.len() < MAX_PASSED && self.is_in_library(node) {
                 for (source, how) in self.needs.of(node) {
-                    if !how.lets_run() || self.is_in_library(*source) {
+                    if !how.is_control_dependence() || self.is_in_library(*source) {
                         work.push((node, *source, *how));
                     } else if !decisions.contains(source) {
                         decisions.push(*source);

@@ -150,7 +150,7 @@ impl<'a> Watch<'a> {
     }
 
     /// An execution is in progress in an activation of that depth or deeper.
-    pub(crate) fn is_under_way(&self, depth: u32) -> bool {
+    pub(crate) fn is_in_progress(&self, depth: u32) -> bool {
         self.running.iter().skip(depth as usize).any(Option::is_some)
     }
 
@@ -166,7 +166,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Keeps no execution that begins from now on.
-    pub(crate) fn keep_no_more(&mut self) {
+    pub(crate) fn stop_keeping(&mut self) {
         self.keep = Keep::First(0);
     }
 
@@ -293,7 +293,7 @@ impl<'a> Watch<'a> {
                 truth.unwrap_or(false)
             }
             Err(error) => {
-                if error.is_of_the_moment() {
+                if error.depends_on_moment() {
                     self.succeeded |= self.expressions.is_empty();
                 } else {
                     self.note(&condition.text, error, view);
@@ -386,7 +386,7 @@ impl Observer for Watch<'_> {
         self.about_to(view, view.index + 1, view.count);
     }
 
-    fn event(&mut self, moment: &replay::observer::Moment<'_>, position: Position, event: &Event<'_>) {
+    fn event(&mut self, moment: &replay::observer::EventContext<'_>, position: Position, event: &Event<'_>) {
         self.touched.event(moment, position, event);
     }
 

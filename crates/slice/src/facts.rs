@@ -63,17 +63,17 @@ impl Facts {
 }
 
 /// Facts of all functions of an image, each computed when first needed.
-pub struct AllFacts<'i> {
+pub struct ProgramFacts<'i> {
     pub image: &'i Image,
     all: Vec<OnceLock<Facts>>,
     summaries: Vec<OnceLock<FunctionSummary>>,
     choices: Vec<OnceLock<Choices<'i>>>,
 }
 
-impl<'i> AllFacts<'i> {
-    pub fn new(image: &'i Image) -> AllFacts<'i> {
+impl<'i> ProgramFacts<'i> {
+    pub fn new(image: &'i Image) -> ProgramFacts<'i> {
         let functions = 0..image.functions();
-        AllFacts {
+        ProgramFacts {
             image,
             all: functions.clone().map(|_| OnceLock::new()).collect(),
             summaries: functions.clone().map(|_| OnceLock::new()).collect(),

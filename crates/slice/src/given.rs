@@ -6,9 +6,9 @@
 
 use crate::Result;
 use crate::criterion::{Criterion, Occurrence, Wanted};
-use crate::handover::{Channel, Received};
+use crate::interprocess::{Channel, Received};
 use crate::slicer::Slicer;
-use crate::started::{Started, pointer};
+use crate::started::{StartedProgram, pointer};
 use program::inst::{Call, Inst, Operand};
 use program::model::SymbolKind;
 use replay::effects::variable_address;
@@ -31,7 +31,7 @@ impl Slicer<'_> {
     /// The call by which this process started another one with these arguments that received this. Empty if
     /// several calls could have.
     pub(crate) fn started_with(&self, received: &Received, arguments: &[String]) -> Result<Vec<Criterion>> {
-        let is_it = |started: &&Started| match &started.command[..] {
+        let is_it = |started: &&StartedProgram| match &started.command[..] {
             [line] if starts_shell(&started.function) => {
                 arguments.iter().skip(1).all(|argument| line.contains(argument.as_str()))
                     && arguments.first().is_some_and(|name| line.contains(name.as_str()))

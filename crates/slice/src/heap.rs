@@ -1,6 +1,6 @@
 //! Heap blocks: where, when and by which calls they were allocated.
 
-use program::points_to::CHAIN;
+use program::points_to::MAX_CALL_CHAIN;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -33,7 +33,7 @@ impl Chains {
 
     /// Interns a chain.
     pub fn of(&mut self, calls: impl Iterator<Item = Call> + Clone) -> u32 {
-        let calls = calls.take(CHAIN);
+        let calls = calls.take(MAX_CALL_CHAIN);
         if self.list.get(self.last as usize).is_some_and(|l| l.iter().copied().eq(calls.clone())) {
             return self.last;
         }
@@ -78,7 +78,7 @@ pub struct Heap {
 
 impl Heap {
     /// Adds the chains of a stream. Returns the number of the first.
-    pub fn take_in(&mut self, chains: &Chains) -> u32 {
+    pub fn add_chains(&mut self, chains: &Chains) -> u32 {
         let first = self.chains.len() as u32;
         self.chains.extend_from_slice(&chains.list);
         first
@@ -109,7 +109,7 @@ impl Heap {
     }
 
     /// Whether no other block ever overlapped this one.
-    pub fn is_alone(&self, start: u64, block: &Allocated) -> bool {
+    pub fn is_sole_occupant(&self, start: u64, block: &Allocated) -> bool {
         let reach = self.reach.get_or_init(|| {
             let mut most = 0;
             let ends = self.blocks.iter().map(|(start, all)| {
@@ -177,7 +177,7 @@ mod tests {
                     all.iter().filter(|b| *s < start + block.size && start < s + b.size).count()
                 };
                 let there: usize = heap.blocks.iter().map(overlaps).sum();
-                prop_assert_eq!(heap.is_alone(start, &block), there == 1);
+                prop_assert_eq!(heap.is_sole_occupant(start, &block), there == 1);
                 for (a, s) in (start..until).flat_map(|a| (block.step..=step).map(move |s| (a, s))) {
                     prop_assert_eq!(heap.search(a, stream, s), expected, "{} {}", a, s);
                 }

@@ -6,7 +6,7 @@ use program::model::Function;
 use recording::event::{Event, Position};
 use replay::code::{Code, Op};
 use replay::effects;
-use replay::observer::{ExternalCall, Moment, Observer, View};
+use replay::observer::{EventContext, ExternalCall, Observer, View};
 
 /// The index of nothing.
 const NONE: u32 = u32::MAX;
@@ -166,7 +166,7 @@ impl Observer for Irregular {
         self.items.push(Item::Unwound { depth: view.depth });
     }
 
-    fn event(&mut self, moment: &Moment<'_>, _: Position, event: &Event<'_>) {
+    fn event(&mut self, moment: &EventContext<'_>, _: Position, event: &Event<'_>) {
         let change = match *event {
             Event::Patch { address, bytes } => Change::Patch { address, len: bytes.len() as u64 },
             Event::Moved { from, to, length } => Change::Moved { from, to, len: length },

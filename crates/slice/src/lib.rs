@@ -12,7 +12,7 @@
 //! * [`questions`]: users' questions as criteria; [`occurrences`]: a chosen execution of a line, and what an
 //!   expression reads there; [`moment`], [`touched`]: variables and memory as expressions see them;
 //!   `outputs`, `texts`: the origin of written bytes, by their offset and by their text;
-//! * [`handover`], [`writers`](mod@writers): bytes that one process of a recording wrote and another read;
+//! * [`interprocess`], [`writers`](mod@writers): bytes that one process of a recording wrote and another read;
 //!   `given`: what a program received when it was started;
 //! * [`started`]: calls by which a process started programs that may not be recorded;
 //! * [`nearby`]: what they could have meant;
@@ -52,7 +52,7 @@
 //! let options = replay::process::Options::default();
 //! let process = replay::process::LoadedProcess::load(&recording, &recording.processes[0], &options)?;
 //! let slicer = Slicer::new(&process, SlicerOptions::default());
-//! let question = slicer.ask_line("main.c", 12)?;
+//! let question = slicer.line_criteria("main.c", 12)?;
 //! let slice = slicer.slice(&question, &mut |_| {})?;
 //! for (file, line) in slicer.lines(&slice) {
 //!     println!("{file}:{line}");
@@ -71,8 +71,8 @@ mod facts;
 mod formatted;
 mod fragments;
 mod given;
-pub mod handover;
 mod heap;
+pub mod interprocess;
 mod irregular;
 mod label_sets;
 mod library;
@@ -112,7 +112,7 @@ pub use relevance::{Precision, Relevance, Variant};
 pub use slice::{Dependence, Leaf, Node, NodeId, Origin, Site, Slice};
 pub use slicer::{Progress, Request, Slicer, SlicerOptions};
 pub use snapshot::{Named, Snapshot};
-pub use texts::put_together;
+pub use texts::assemble_parts;
 pub use visits::Visit;
 
 /// Errors: replay fails, or a question refers to nothing.

@@ -1,7 +1,7 @@
 //! The table of C library functions, translated for the points-to analysis.
 
 use externals::{FormatArgs, Len, Model, Place, Ret, flag};
-use program::outside::{Effect, Outside, Returned};
+use program::outside::{Effect, Outside, ResultTarget};
 
 /// The table of externals, as the points-to analysis uses it.
 pub struct Table;
@@ -45,7 +45,7 @@ impl Outside for Table {
             ) => {
                 effect.writes.push(0);
                 effect.copies.push((0, 1));
-                effect.returns.push(Returned::Into(0));
+                effect.returns.push(ResultTarget::Into(0));
             }
             Some(Model::Bcopy) => {
                 effect.writes.push(1);
@@ -53,27 +53,27 @@ impl Outside for Table {
             }
             Some(Model::Memset | Model::Bzero) => {
                 effect.writes.push(0);
-                effect.returns.push(Returned::Into(0));
+                effect.returns.push(ResultTarget::Into(0));
             }
             _ => {}
         }
         if known.has(flag::MOVES) {
             // Pointers in the old block may be found in the new one.
-            effect.returns.push(Returned::Same(0));
+            effect.returns.push(ResultTarget::Same(0));
         }
         match known.ret {
             Ret::Int if known.allocates.is_some() => effect.stores_new.push(0),
-            Ret::Pointer if known.allocates.is_some() => effect.returns.push(Returned::New),
-            Ret::Pointer | Ret::Stream => effect.returns.push(Returned::Library),
-            Ret::Into(slot) => effect.returns.push(Returned::Into(slot.into())),
+            Ret::Pointer if known.allocates.is_some() => effect.returns.push(ResultTarget::New),
+            Ret::Pointer | Ret::Stream => effect.returns.push(ResultTarget::Library),
+            Ret::Into(slot) => effect.returns.push(ResultTarget::Into(slot.into())),
             _ => {}
         }
         match name {
             "pthread_setspecific" | "tss_set" | "signal" => {
                 effect.keeps.push(1);
-                effect.returns.push(Returned::Kept);
+                effect.returns.push(ResultTarget::Kept);
             }
-            "pthread_getspecific" | "tss_get" => effect.returns.push(Returned::Kept),
+            "pthread_getspecific" | "tss_get" => effect.returns.push(ResultTarget::Kept),
             // They return functions that are not known.
             "dlsym" | "dlvsym" => return None,
             _ => {}
@@ -89,10 +89,10 @@ mod tests {
     #[test]
     fn the_table_says_what_is_written_and_returned() {
         let effect = |name| Table.effect(name).unwrap_or_else(|| panic!("{name} is known"));
-        assert_eq!(effect("malloc").returns, [Returned::New]);
+        assert_eq!(effect("malloc").returns, [ResultTarget::New]);
         assert_eq!((effect("memcpy").writes, effect("memcpy").copies), (vec![0], vec![(0, 1)]));
-        assert_eq!(effect("strchr").returns, [Returned::Into(0)]);
-        assert_eq!(effect("realloc").returns, [Returned::Same(0), Returned::New]);
+        assert_eq!(effect("strchr").returns, [ResultTarget::Into(0)]);
+        assert_eq!(effect("realloc").returns, [ResultTarget::Same(0), ResultTarget::New]);
         assert_eq!(effect("posix_memalign").stores_new, [0]);
         assert_eq!(effect("sscanf").writes_from, Some(2));
         assert!(effect("qsort").calls_back);

@@ -16,7 +16,7 @@ const PAGE: u64 = 4096;
 const WORDS: usize = (PAGE / 64) as usize;
 /// Size of the direct-mapped cache from page numbers to indices.
 const CACHED: u64 = 256;
-const NOWHERE: u32 = u32::MAX;
+const ABSENT: u32 = u32::MAX;
 /// With more pages than this, the live lines are not listed.
 const MOST_PAGES: usize = 4096;
 
@@ -219,12 +219,12 @@ impl LiveMemory {
             Some((known, at)) if known == number => at,
             _ => self.look_up(number),
         };
-        (at != NOWHERE).then_some(at as usize)
+        (at != ABSENT).then_some(at as usize)
     }
 
     #[cold]
     fn look_up(&self, number: u64) -> u32 {
-        let at = self.places.get(&number).copied().unwrap_or(NOWHERE);
+        let at = self.places.get(&number).copied().unwrap_or(ABSENT);
         if let Some(place) = self.cache.get((number % CACHED) as usize) {
             place.set((number, at));
         }
@@ -235,7 +235,7 @@ impl LiveMemory {
     fn add(&mut self, number: u64) -> usize {
         if self.cache.is_empty() {
             // The key of an empty entry: no address is on that page.
-            self.cache = vec![Cell::new((u64::MAX, NOWHERE)); CACHED as usize];
+            self.cache = vec![Cell::new((u64::MAX, ABSENT)); CACHED as usize];
         }
         self.places.insert(number, self.pages.len() as u32);
         self.pages.push(Page { number, live: [0; WORDS], runs: Vec::new() });

@@ -84,7 +84,7 @@ impl Slicer<'_> {
         }
         let step = machine.counters().instructions;
         watch.executions.push(found.clone());
-        watch.keep_no_more();
+        watch.stop_keeping();
         let mut to = step;
         while watch.executions[0].last.is_none() {
             let before = to;
@@ -117,9 +117,9 @@ impl Slicer<'_> {
     ///
     /// # Errors
     /// If the condition is wrong, or replay fails.
-    pub fn ask_execution(&self, file: &str, line: u32, which: &Which) -> Result<Vec<Criterion>> {
+    pub fn execution_criteria(&self, file: &str, line: u32, which: &Which) -> Result<Vec<Criterion>> {
         if which.is_last() {
-            return self.ask_line(file, line);
+            return self.line_criteria(file, line);
         }
         let Some((stream, execution)) = self.execution(file, line, which)? else { return Ok(Vec::new()) };
         let marks = marks(&self.process.image, &self.sites_at(file, line));
@@ -135,7 +135,7 @@ impl Slicer<'_> {
     ///
     /// # Errors
     /// If the expression or the condition is wrong, or replay fails.
-    pub fn ask_expression(
+    pub fn expression_criterion(
         &self,
         file: &str,
         line: u32,

@@ -8,11 +8,11 @@
 use crate::library::Table;
 use crate::summary::parameters;
 use externals::{Channel, Direction, External, flag};
+use program::branch_edges::BranchEdges;
 use program::inst::{BlockId, Call, Inst, Operand};
-use program::may_define::MayDefine;
+use program::mod_summaries::ModSummaries;
 use program::objects::Object;
-use program::ways::Ways;
-use program::whole::{Callee, Whole};
+use program::whole::{Callee, LinkedProgram};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{BitAnd, BitOr, BitOrAssign};
 use std::sync::OnceLock;
@@ -106,7 +106,7 @@ pub struct OutputEffects {
 
 impl OutputEffects {
     /// `entries` are functions that were called from outside the program.
-    pub fn new(whole: &Whole<'_>, may: &MayDefine, entries: &[u32]) -> OutputEffects {
+    pub fn new(whole: &LinkedProgram<'_>, may: &ModSummaries, entries: &[u32]) -> OutputEffects {
         let calls = callees(whole, may);
         let handles = Handles::new(whole, &calls, entries);
         let mut blocks: Vec<Vec<Streams>> = Vec::new();
@@ -155,7 +155,13 @@ impl OutputEffects {
     }
 
     /// The successors of a block's branch on which anything may be written.
-    pub fn alternatives(&self, function: u32, block: BlockId, ways: &Ways, branch: &Inst) -> &[Alternative] {
+    pub fn alternatives(
+        &self,
+        function: u32,
+        block: BlockId,
+        ways: &BranchEdges,
+        branch: &Inst,
+    ) -> &[Alternative] {
         self.alternatives[function as usize][block as usize].get_or_init(|| {
             let of = &self.blocks[function as usize];
             let mut successors = branch.successors();
@@ -175,7 +181,7 @@ impl OutputEffects {
 }
 
 /// The calls of each function, by instruction.
-fn callees(whole: &Whole<'_>, may: &MayDefine) -> Vec<BTreeMap<u32, Callees>> {
+fn callees(whole: &LinkedProgram<'_>, may: &ModSummaries) -> Vec<BTreeMap<u32, Callees>> {
     let pointers = may.pointers();
     let mut all: Vec<BTreeMap<u32, Callees>> = Vec::new();
     all.resize_with(whole.functions() as usize, BTreeMap::new);
@@ -212,7 +218,7 @@ struct Handles {
 }
 
 impl Handles {
-    fn new(whole: &Whole<'_>, calls: &[BTreeMap<u32, Callees>], entries: &[u32]) -> Handles {
+    fn new(whole: &LinkedProgram<'_>, calls: &[BTreeMap<u32, Callees>], entries: &[u32]) -> Handles {
         let registers = |f: u32| vec![Streams::NONE; whole.function(f).slots as usize];
         let mut all = Handles { functions: (0..whole.functions()).map(registers).collect() };
         let mut work: BTreeSet<u32> = (0..whole.functions()).collect();
@@ -238,7 +244,7 @@ impl Handles {
     }
 
     /// Propagates within a function, until nothing changes.
-    fn flow(&mut self, whole: &Whole<'_>, f: u32, calls: &BTreeMap<u32, Callees>) {
+    fn flow(&mut self, whole: &LinkedProgram<'_>, f: u32, calls: &BTreeMap<u32, Callees>) {
         let function = whole.function(f);
         loop {
             let mut changed = false;
@@ -287,7 +293,7 @@ impl Handles {
     }
 
     /// Propagates the arguments of a call to a callee's parameters.
-    fn pass(&mut self, whole: &Whole<'_>, (caller, call): (u32, &Call), callee: u32) -> bool {
+    fn pass(&mut self, whole: &LinkedProgram<'_>, (caller, call): (u32, &Call), callee: u32) -> bool {
         let mut is_new = false;
         for (reg, number, slot) in parameters(whole.function(callee)) {
             let value = call.args.get(number as usize).map(|arg| self.of(caller, arg.value, slot));
@@ -297,7 +303,7 @@ impl Handles {
     }
 
     /// Sets a function's parameters to "any stream", because its arguments are not known.
-    fn give_any(&mut self, whole: &Whole<'_>, callee: u32) -> bool {
+    fn give_any(&mut self, whole: &LinkedProgram<'_>, callee: u32) -> bool {
         let mut is_new = false;
         for (reg, ..) in parameters(whole.function(callee)) {
             is_new |= self.add(callee, reg, Streams::ALL);
@@ -331,7 +337,7 @@ fn argument(call: &Call, slot: u32) -> Option<(Operand, u32)> {
 }
 
 /// The standard stream whose variable has this address.
-fn stream_at(whole: &Whole<'_>, f: u32, address: Operand) -> Option<StandardStream> {
+fn stream_at(whole: &LinkedProgram<'_>, f: u32, address: Operand) -> Option<StandardStream> {
     let Operand::Symbol { symbol, offset: 0 } = address else { return None };
     StandardStream::named(&whole.part(f).model.symbols.get(symbol as usize)?.name)
 }

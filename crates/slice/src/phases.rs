@@ -24,7 +24,7 @@ use crate::Result;
 use crate::slice::{Dependence, Needs, NodeId, Slice};
 use crate::slicer::Slicer;
 pub use divide::{Division, Phase, Shape, Window};
-pub use search::{Descent, Found, Oracle, Search, Turn};
+pub use search::{Descent, Found, Oracle, Search, SearchStep};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
@@ -120,7 +120,7 @@ impl<'s, 'p> Phased<'s, 'p> {
             |node| self.line(node) != 0,
             |node, how, maker, user| {
                 let site = self.slice.nodes[node as usize].site;
-                let decides = how.lets_run();
+                let decides = how.is_control_dependence();
                 let key = (site.module, site.function, self.line(node), decides, maker);
                 let new = Flow { node, how, made_in: maker, used_in: Vec::new() };
                 let flow = flows.entry(key).or_insert_with(|| new.clone());

@@ -8,24 +8,24 @@ use crate::touched::Touched;
 use recording::event::{Event, Position};
 use replay::checkpoint::Checkpoints;
 use replay::effects;
+use replay::event_cursor::Stream;
 use replay::image::Image;
 use replay::io::{Collector, IoList};
 use replay::machine::Machine;
-use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::observer::{Effect, EventContext, ExternalCall, Observer, View};
 use replay::process::{LoadedProcess, LoadedStream};
-use replay::tape::Stream;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// A stream: its checkpoints, and what the pass that made them collected.
 pub struct Prepared<'p> {
     pub checkpoints: Checkpoints<'p>,
-    pub seen: Seen,
+    pub seen: FirstPassResults,
 }
 
 /// What the first pass over a stream collected.
 #[derive(Default, Serialize, Deserialize)]
-pub struct Seen {
+pub struct FirstPassResults {
     pub summaries: Summaries,
     pub io: IoList,
     pub starts: Vec<Start>,
@@ -41,7 +41,7 @@ pub struct Seen {
     pub memory_streams: Vec<Shown>,
 }
 
-impl Seen {
+impl FirstPassResults {
     /// Whether all indices in it are within bounds.
     pub fn is_sound(&self, image: &Image) -> bool {
         self.io.events.iter().all(|e| e.source < self.io.sources.len())
@@ -94,7 +94,7 @@ impl<'p> Prepared<'p> {
         });
         let entries =
             first.entries.iter().filter_map(|(module, f)| image.function(image.canonical(*module), *f));
-        let seen = Seen {
+        let seen = FirstPassResults {
             io: first.io.finish(),
             starts: first.starts,
             chains: first.chains,
@@ -148,7 +148,7 @@ impl<'p> First<'p> {
 
 impl Observer for First<'_> {
     const ALL_STEPS: bool = false;
-    const WAYS: bool = true;
+    const FUSED_EDGES: bool = true;
 
     #[inline(always)] // the fast loop knows which effect it is
     fn step(&mut self, _: &View<'_>, effect: Effect) {
@@ -157,8 +157,8 @@ impl Observer for First<'_> {
     }
 
     #[inline(always)]
-    fn way(&mut self, way: u32) {
-        self.summarise.way(way);
+    fn fused_edge(&mut self, fused_edge: u32) {
+        self.summarise.fused_edge(fused_edge);
     }
 
     fn edge(&mut self, view: &View<'_>, _: u32, to: u32) {
@@ -176,7 +176,7 @@ impl Observer for First<'_> {
     }
 
     fn unwound(&mut self, view: &View<'_>) {
-        self.summarise.came_back(view);
+        self.summarise.control_returned(view);
     }
 
     fn variadic(&mut self, _: &View<'_>, _: u32, _: u64, _: u64) {
@@ -187,7 +187,7 @@ impl Observer for First<'_> {
         self.summarise.checkpoint(machine, &mut self.touched);
     }
 
-    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+    fn event(&mut self, moment: &EventContext<'_>, position: Position, event: &Event<'_>) {
         if !matches!(event, Event::Check { .. }) {
             self.summarise.irregular();
         }
@@ -234,11 +234,11 @@ impl Observer for First<'_> {
         }
         self.io.external(view, call);
         self.touched.external(view, call);
-        self.summarise.came_back(view);
+        self.summarise.control_returned(view);
     }
 
     fn landed(&mut self, view: &View<'_>) {
-        self.summarise.came_back(view);
+        self.summarise.control_returned(view);
         self.io.landed(view);
     }
 

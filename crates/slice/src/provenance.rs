@@ -38,7 +38,7 @@ pub type Phis = u32;
 
 /// An interned provenance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Reason {
+struct ProvenanceData {
     by: Groups,
     through: Phis,
     labels: Labels,
@@ -47,8 +47,8 @@ struct Reason {
 /// All provenances and groups of a pass, interned: a pass makes millions of provenances, most of them
 /// repeatedly.
 pub struct Provenances {
-    list: Vec<Reason>,
-    index: Map<Reason, Provenance>,
+    list: Vec<ProvenanceData>,
+    index: Map<ProvenanceData, Provenance>,
     /// Sets of groups, as ranges of `members`.
     sets: Vec<(u32, u32)>,
     members: Vec<Group>,
@@ -68,7 +68,7 @@ pub struct Provenances {
 
 impl Default for Provenances {
     fn default() -> Provenances {
-        let sure = Reason { by: DEFINITELY, through: 0, labels: label_sets::NONE };
+        let sure = ProvenanceData { by: DEFINITELY, through: 0, labels: label_sets::NONE };
         Provenances {
             list: vec![sure],
             index: Map::from_iter([(sure, Provenance::DEFINITE)]),
@@ -90,7 +90,7 @@ impl Default for Provenances {
 }
 
 impl Provenances {
-    fn get(&self, provenance: Provenance) -> Reason {
+    fn get(&self, provenance: Provenance) -> ProvenanceData {
         self.list[provenance.0 as usize]
     }
 
@@ -113,7 +113,7 @@ impl Provenances {
     pub fn labelled(&mut self, labels: Labels) -> Provenance {
         match labels {
             label_sets::NONE => Provenance::DEFINITE,
-            labels => self.add(Reason { by: DEFINITELY, through: 0, labels }),
+            labels => self.add(ProvenanceData { by: DEFINITELY, through: 0, labels }),
         }
     }
 
@@ -132,7 +132,7 @@ impl Provenances {
         })
     }
 
-    fn add(&mut self, reason: Reason) -> Provenance {
+    fn add(&mut self, reason: ProvenanceData) -> Provenance {
         let next = Provenance(self.list.len() as u32);
         *self.index.entry(reason).or_insert_with(|| {
             self.list.push(reason);
@@ -158,7 +158,7 @@ impl Provenances {
         if let Some(provenance) = self.alone[group as usize] {
             return provenance;
         }
-        let reason = Reason { by: self.new_set(&[group]), through: 0, labels: label_sets::NONE };
+        let reason = ProvenanceData { by: self.new_set(&[group]), through: 0, labels: label_sets::NONE };
         // This is the only provenance of the set: it need not be interned.
         let provenance = Provenance(self.list.len() as u32);
         self.list.push(reason);
@@ -176,17 +176,17 @@ impl Provenances {
         if (x, y) == (a, b) {
             return known;
         }
-        let both = self.join_anew(a, b);
+        let both = self.join_uncached(a, b);
         self.cached_joined[place] = (a, b, both);
         both
     }
 
-    fn join_anew(&mut self, a: Provenance, b: Provenance) -> Provenance {
+    fn join_uncached(&mut self, a: Provenance, b: Provenance) -> Provenance {
         let (x, y) = (self.get(a), self.get(b));
         let by = self.join_groups(x.by, y.by);
         let through = self.join_phis(x.through, y.through);
         let labels = self.labels.union(x.labels, y.labels);
-        let reason = Reason { by, through, labels };
+        let reason = ProvenanceData { by, through, labels };
         match reason {
             _ if reason == x => a,
             _ if reason == y => b,
@@ -233,12 +233,12 @@ impl Provenances {
         if (x, y) == (provenance, phi) {
             return known;
         }
-        let behind = self.pass_anew(provenance, phi);
+        let behind = self.through_uncached(provenance, phi);
         self.cached_passed[place] = (provenance, phi, behind);
         behind
     }
 
-    fn pass_anew(&mut self, provenance: Provenance, phi: Reg) -> Provenance {
+    fn through_uncached(&mut self, provenance: Provenance, phi: Reg) -> Provenance {
         let reason = self.get(provenance);
         let through = match self.passed.get(&(reason.through, phi)) {
             Some(known) => *known,
@@ -248,7 +248,7 @@ impl Provenances {
                 set
             }
         };
-        if through == reason.through { provenance } else { self.add(Reason { through, ..reason }) }
+        if through == reason.through { provenance } else { self.add(ProvenanceData { through, ..reason }) }
     }
 
     pub fn new_group(&mut self) -> Group {
@@ -276,7 +276,7 @@ impl Provenances {
     }
 
     /// Whether it is live for more than these groups (which must be representatives).
-    pub fn is_beyond(&mut self, provenance: Provenance, groups: &[Group]) -> bool {
+    pub fn is_live_beyond(&mut self, provenance: Provenance, groups: &[Group]) -> bool {
         let by = self.get(provenance).by;
         if by == DEFINITELY || groups.is_empty() {
             return true;
@@ -335,7 +335,7 @@ mod tests {
                     let through: Vec<Reg> = reason.2.iter().copied().collect();
                     prop_assert_eq!(provenances.phis(provenances.passed(*provenance)), &through[..]);
                     let beyond = reason.0 || reason.1.iter().any(|g| part[*g] != part[b]);
-                    prop_assert_eq!(provenances.is_beyond(*provenance, &[chosen]), beyond);
+                    prop_assert_eq!(provenances.is_live_beyond(*provenance, &[chosen]), beyond);
                 }
             }
         }

@@ -9,14 +9,14 @@ use program::inst::Inst;
 use recording::event::{Event, Position};
 use replay::io::{IoEvent, Source};
 use replay::machine::{End, Machine};
-use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::observer::{Effect, EventContext, ExternalCall, Observer, View};
 
 impl Slicer<'_> {
     /// Criteria for all operands of the last executions of a line's instructions.
     ///
     /// # Errors
     /// If replay fails.
-    pub fn ask_line(&self, file: &str, line: u32) -> Result<Vec<Criterion>> {
+    pub fn line_criteria(&self, file: &str, line: u32) -> Result<Vec<Criterion>> {
         let last = self.last_occurrences(&self.sites_at(file, line))?;
         Ok(last.into_iter().map(|(_, at)| Criterion { at, wanted: vec![Wanted::All] }).collect())
     }
@@ -26,7 +26,7 @@ impl Slicer<'_> {
     ///
     /// # Errors
     /// If replay fails.
-    pub fn ask_output(&self, sink: &str, offset: u64) -> Result<Option<Criterion>> {
+    pub fn output_criterion(&self, sink: &str, offset: u64) -> Result<Option<Criterion>> {
         let Some((stream, event)) = self.writer(sink, offset)? else { return Ok(None) };
         let output = self.output(stream, event)?;
         Ok(Some(outputs::criterion(stream, &output, offset - output.offset)))
@@ -117,7 +117,7 @@ impl Slicer<'_> {
     ///
     /// # Errors
     /// If replay fails.
-    pub fn ask_failure(&self) -> Result<Option<Criterion>> {
+    pub fn failure_criterion(&self) -> Result<Option<Criterion>> {
         for stream in 0..self.process.streams.len() as u32 {
             let Some(End::Crash { .. }) = self.end(stream)? else { continue };
             let step = self.steps(stream)?;
@@ -152,7 +152,7 @@ struct Fork {
 impl Observer for Fork {
     const STEPS: bool = false;
 
-    fn event(&mut self, moment: &Moment<'_>, _: Position, _: &Event<'_>) {
+    fn event(&mut self, moment: &EventContext<'_>, _: Position, _: &Event<'_>) {
         if moment.part >= self.own && self.at.is_none() {
             self.at = moment.view.as_ref().map(|view| view.count);
         }

@@ -5,18 +5,18 @@
 //! Slices that follow such dependences are *relevant* slices; they find what a dynamic slice cannot: the
 //! decision by which something was *not* done.
 
-use crate::backward::{ELSEWHERE, MemoryObject};
-use crate::facts::AllFacts;
+use crate::backward::{MemoryObject, NO_OBJECT};
+use crate::facts::ProgramFacts;
 use crate::library::Table;
 use crate::output_effects::{OutputEffects, Streams};
 use program::bits::Bits;
+use program::branch_edges::{BranchEdge, BranchEdges, ControlRegion};
 use program::inst::{BlockId, Inst, Operand, Reg};
-use program::may_define::{MayDefine, Target};
+use program::mod_summaries::{ModSummaries, Target};
 use program::model::{Function, Home};
 use program::objects::{Object, ObjectId};
 pub use program::points_to::Precision;
-use program::ways::{Region, Way, Ways};
-use program::whole::{Callee, Whole};
+use program::whole::{Callee, LinkedProgram};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -83,7 +83,7 @@ impl Defined {
 
     /// Whether anything of an object may be assigned.
     pub fn may_assign(&self, object: ObjectId) -> bool {
-        if object == ELSEWHERE { self.elsewhere } else { self.all.contains(object) }
+        if object == NO_OBJECT { self.elsewhere } else { self.all.contains(object) }
     }
 
     /// Whether some part of an object may be assigned only if it belongs to the running activation.
@@ -102,7 +102,7 @@ impl Defined {
         Defined { all: objects.keys().copied().collect(), objects, ..Defined::default() }
     }
 
-    fn add(&mut self, target: Target, may: &MayDefine, located: impl Fn(u32, u32) -> bool) {
+    fn add(&mut self, target: Target, may: &ModSummaries, located: impl Fn(u32, u32) -> bool) {
         match target {
             Target::Own { start, end } => self.own.push((start, end)),
             Target::Of { object, start, end } => {
@@ -128,7 +128,7 @@ impl Defined {
         }
     }
 
-    fn tidy(&mut self) {
+    fn normalise(&mut self) {
         merge(&mut self.own);
         self.objects.values_mut().for_each(merge);
     }
@@ -158,7 +158,7 @@ pub struct MayDef {
 /// One successor of a branch as an alternative.
 pub struct BranchAlternative {
     pub to: BlockId,
-    pub region: Region,
+    pub region: ControlRegion,
     /// Registers that are assigned in the region, or by phis that it leads to.
     touched: Vec<u64>,
     pub memory: MayDef,
@@ -181,7 +181,7 @@ impl BranchAlternative {
 
 /// The alternatives of a function's branches.
 pub struct FunctionAlternatives {
-    pub ways: Ways,
+    pub ways: BranchEdges,
     /// It is in a system source file.
     pub library: bool,
     /// For each block, the targets that it may store to.
@@ -208,8 +208,8 @@ fn has(bits: &[u64], reg: Reg) -> bool {
 
 /// Static effects of a program at one precision.
 pub struct AlternativeEffects<'p> {
-    whole: Whole<'p>,
-    may: MayDefine,
+    whole: LinkedProgram<'p>,
+    may: ModSummaries,
     functions: Vec<OnceLock<FunctionAlternatives>>,
     /// Variables of static storage, by address, with their sizes.
     data: Vec<(u64, u64, ObjectId)>,
@@ -224,16 +224,16 @@ pub struct AlternativeEffects<'p> {
 impl<'p> AlternativeEffects<'p> {
     /// `entries` are functions that were called from outside the program.
     pub fn new(
-        facts: &AllFacts<'p>,
+        facts: &ProgramFacts<'p>,
         precision: Precision,
         entries: &BTreeSet<u32>,
     ) -> AlternativeEffects<'p> {
         let parts = facts.image.modules().map(|(_, m)| (&*m.model, &*m.addresses));
-        let whole = Whole::new(parts);
+        let whole = LinkedProgram::new(parts);
         let mut entries = entries.clone();
         entries.extend((0..whole.functions()).filter(|f| whole.function(*f).name == "main"));
         let entries: Vec<u32> = entries.into_iter().collect();
-        let may = MayDefine::compute(&whole, &Table, precision, &entries);
+        let may = ModSummaries::compute(&whole, &Table, precision, &entries);
         let functions = (0..whole.functions()).map(|_| OnceLock::new()).collect();
         let objects = may.pointers().objects();
         let data = whole.data().filter_map(|(address, size)| {
@@ -285,7 +285,7 @@ impl<'p> AlternativeEffects<'p> {
         let end = start.saturating_add(size);
         // Another variable may begin within it.
         let until = self.data.get(next).map_or(end, |next| next.0.min(end));
-        (address < end).then_some((MemoryObject { object, start, end, is_alone: true }, until))
+        (address < end).then_some((MemoryObject { object, start, end, is_sole_occupant: true }, until))
     }
 
     /// The variable that contains an offset of a function's frame, with its addresses relative to the frame.
@@ -295,7 +295,7 @@ impl<'p> AlternativeEffects<'p> {
         let start = offset - within;
         let size = objects.size(object).unwrap_or(u64::MAX);
         // Different frames occupy the same memory over time.
-        Some(MemoryObject { object, start, end: start.saturating_add(size), is_alone: false })
+        Some(MemoryObject { object, start, end: start.saturating_add(size), is_sole_occupant: false })
     }
 
     pub fn frame_size(&self, function: u32) -> u64 {
@@ -303,10 +303,10 @@ impl<'p> AlternativeEffects<'p> {
     }
 
     pub fn get(&self, function: u32) -> &FunctionAlternatives {
-        self.functions[function as usize].get_or_init(|| self.look_at(function))
+        self.functions[function as usize].get_or_init(|| self.analyse(function))
     }
 
-    fn look_at(&self, number: u32) -> FunctionAlternatives {
+    fn analyse(&self, number: u32) -> FunctionAlternatives {
         let function = self.whole.function(number);
         let path = self.whole.part(number).model.file_path(function.file);
         let mut targets = Vec::new();
@@ -323,7 +323,7 @@ impl<'p> AlternativeEffects<'p> {
             if self.whole.callee(number, call.callee) != Callee::Pointer {
                 continue;
             }
-            let callees = self.may.pointed_callees(number, index as u32);
+            let callees = self.may.indirect_callees(number, index as u32);
             let other = |callee: u32| (callee, self.other(number, self.may.of_function(callee).clone()));
             let all = callees.iter().map(|callee| other(*callee));
             calls.insert(index as u32, all.collect());
@@ -338,7 +338,7 @@ impl<'p> AlternativeEffects<'p> {
         }
         FunctionAlternatives {
             given,
-            ways: Ways::of(function),
+            ways: BranchEdges::of(function),
             library: LIBRARIES.iter().any(|l| path.starts_with(l)),
             targets,
             blocks: function.blocks.iter().map(|_| OnceLock::new()).collect(),
@@ -361,7 +361,7 @@ impl<'p> AlternativeEffects<'p> {
             for target in self.may.targets(set) {
                 defined.add(target, &self.may, located);
             }
-            defined.tidy();
+            defined.normalise();
             for (start, end) in defined.own.clone() {
                 let mut at = start;
                 // For each variable that the range overlaps.
@@ -397,7 +397,7 @@ impl<'p> AlternativeEffects<'p> {
     }
 
     /// The successors of a block's branch on which a standard stream may be written to.
-    pub fn writing_ways(&self, function: u32, block: BlockId) -> &[(BlockId, Streams)] {
+    pub fn writing_alternatives(&self, function: u32, block: BlockId) -> &[(BlockId, Streams)] {
         let model = self.whole.function(function);
         let branch = &model.code[model.blocks[block as usize].end as usize - 1];
         self.outputs().alternatives(function, block, &self.get(function).ways, branch)
@@ -413,7 +413,7 @@ impl<'p> AlternativeEffects<'p> {
         function: u32,
         all: &FunctionAlternatives,
         model: &Function,
-        way: Way,
+        way: BranchEdge,
     ) -> BranchAlternative {
         let region = all.ways.region(way);
         let mut touched = vec![0u64; model.slots.div_ceil(64) as usize];

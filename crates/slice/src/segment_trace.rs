@@ -25,12 +25,12 @@ use recording::event::{Event, Position};
 use replay::code::Op;
 use replay::image::Image;
 use replay::machine::{self, Machine};
-use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::observer::{Effect, EventContext, ExternalCall, Observer, View};
 use std::sync::OnceLock;
 
 /// A word: its kind in the upper three bits, and a number.
 pub mod word {
-    pub const WAY: u32 = 0;
+    pub const FUSED_EDGE: u32 = 0;
     pub const RUN: u32 = 1 << 29;
     pub const FROM: u32 = 2 << 29;
     pub const ENTER: u32 = 3 << 29;
@@ -38,8 +38,8 @@ pub mod word {
     pub const OTHER: u32 = 5 << 29;
     pub const PASSED: u32 = 6 << 29;
     pub const LEFT: u32 = 7 << 29;
-    pub const WHAT: u32 = 7 << 29;
-    pub const NUMBER: u32 = !WHAT;
+    pub const KIND_MASK: u32 = 7 << 29;
+    pub const NUMBER_MASK: u32 = !KIND_MASK;
 }
 
 /// For each instruction the number of operands before it, and at the end the total.
@@ -104,14 +104,14 @@ impl<'i> Starts<'i> {
 }
 
 /// The current run began at the start of its fragment.
-const NATURAL: u32 = u32::MAX;
+const FRAGMENT_START: u32 = u32::MAX;
 
 /// An activation: its function, and the address of its frame.
 pub type Frame = (u32, u64);
 
 /// An active activation.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct ActiveFrame {
     function: u32,
     /// The address of its frame.
     frame: u64,
@@ -129,7 +129,7 @@ pub struct SegmentTrace<'n> {
     pub left: Vec<(u32, Vec<Frame>)>,
     /// Frames of activations that returned, in order.
     pub returned: Vec<u64>,
-    open: Vec<Open>,
+    open: Vec<ActiveFrame>,
     /// The first instruction of the current run.
     start: u32,
     /// The last instruction stepped over, unless control was transferred since.
@@ -146,7 +146,7 @@ impl<'n> SegmentTrace<'n> {
             left: Vec::new(),
             returned: Vec::new(),
             open: Vec::new(),
-            start: NATURAL,
+            start: FRAGMENT_START,
             last: None,
         }
     }
@@ -163,10 +163,10 @@ impl<'n> SegmentTrace<'n> {
         for frame in frames {
             let op = self.starts.image.code(frame.function).ops.get(frame.pc as usize);
             let waits = matches!(op, Some(Op::Call { .. }));
-            let start = if waits { NATURAL } else { frame.pc };
-            self.open.push(Open { function: frame.function, frame: frame.frame, start });
+            let start = if waits { FRAGMENT_START } else { frame.pc };
+            self.open.push(ActiveFrame { function: frame.function, frame: frame.frame, start });
         }
-        self.start = frames.last().map_or(NATURAL, |frame| frame.pc);
+        self.start = frames.last().map_or(FRAGMENT_START, |frame| frame.pc);
     }
 
     /// Ends the segment in this state of the machine.
@@ -184,7 +184,7 @@ impl<'n> SegmentTrace<'n> {
     /// Ends the current run after an instruction.
     #[inline]
     fn run(&mut self, index: u32) {
-        if self.start != NATURAL {
+        if self.start != FRAGMENT_START {
             self.from();
         }
         self.words.push(word::RUN | index);
@@ -193,7 +193,7 @@ impl<'n> SegmentTrace<'n> {
     #[cold]
     fn from(&mut self) {
         self.words.push(word::FROM | self.start);
-        self.start = NATURAL;
+        self.start = FRAGMENT_START;
     }
 
     /// Pops activations down to a depth without a return.
@@ -201,7 +201,7 @@ impl<'n> SegmentTrace<'n> {
         if depth >= self.open.len() {
             return false;
         }
-        self.start = depth.checked_sub(1).map_or(NATURAL, |d| self.open[d].start);
+        self.start = depth.checked_sub(1).map_or(FRAGMENT_START, |d| self.open[d].start);
         let gone = self.open.split_off(depth).into_iter().map(|o| (o.function, o.frame)).collect();
         self.words.push(word::LEFT | self.left.len() as u32);
         self.left.push((depth as u32, gone));
@@ -221,11 +221,11 @@ impl<'n> SegmentTrace<'n> {
         let Some(top) = self.open.last().copied() else { return };
         let end = view.index + u32::from(self.last == Some(view.index));
         let natural = self.starts.of(top.function, end);
-        let start = if self.start == NATURAL { natural } else { self.start };
+        let start = if self.start == FRAGMENT_START { natural } else { self.start };
         if start < end {
             self.run(end - 1);
         }
-        self.start = if natural == end { NATURAL } else { end };
+        self.start = if natural == end { FRAGMENT_START } else { end };
     }
 
     fn step_otherwise(&mut self, view: &View<'_>, effect: Effect) {
@@ -264,7 +264,7 @@ impl<'n> SegmentTrace<'n> {
 
 impl Observer for SegmentTrace<'_> {
     const ALL_STEPS: bool = false;
-    const WAYS: bool = true;
+    const FUSED_EDGES: bool = true;
 
     #[inline(always)] // the fast loop knows which effect it is
     fn step(&mut self, view: &View<'_>, effect: Effect) {
@@ -276,12 +276,12 @@ impl Observer for SegmentTrace<'_> {
     }
 
     #[inline(always)]
-    fn way(&mut self, way: u32) {
+    fn fused_edge(&mut self, fused_edge: u32) {
         self.last = None;
-        if self.start != NATURAL {
+        if self.start != FRAGMENT_START {
             self.from();
         }
-        self.words.push(word::WAY | way);
+        self.words.push(word::FUSED_EDGE | fused_edge);
     }
 
     fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
@@ -305,8 +305,8 @@ impl Observer for SegmentTrace<'_> {
         if let Some(caller) = self.open.last_mut() {
             caller.start = self.start;
         }
-        self.open.push(Open { function, frame: view.frame, start: NATURAL });
-        self.start = NATURAL;
+        self.open.push(ActiveFrame { function, frame: view.frame, start: FRAGMENT_START });
+        self.start = FRAGMENT_START;
         self.last = None;
     }
 
@@ -315,7 +315,7 @@ impl Observer for SegmentTrace<'_> {
         let (function, frame) = self.open.pop().map_or((0, 0), |o| (o.function, o.frame));
         self.returned.push(frame);
         // The caller was waiting for the call.
-        self.start = NATURAL;
+        self.start = FRAGMENT_START;
         self.words.extend([function, word::RETURNED | view.index]);
         self.last = Some(view.index);
     }
@@ -333,7 +333,7 @@ impl Observer for SegmentTrace<'_> {
         self.other();
         self.last = Some(view.index);
         let handler = matches!(view.inst(), Inst::Landing { .. });
-        self.start = if handler { view.index + 1 } else { NATURAL };
+        self.start = if handler { view.index + 1 } else { FRAGMENT_START };
     }
 
     fn unwound(&mut self, view: &View<'_>) {
@@ -342,7 +342,7 @@ impl Observer for SegmentTrace<'_> {
         self.other();
     }
 
-    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+    fn event(&mut self, moment: &EventContext<'_>, position: Position, event: &Event<'_>) {
         let before = self.irregular.items.len();
         self.irregular.event(moment, position, event);
         let noted = self.irregular.items.len() > before;

@@ -47,7 +47,7 @@ pub enum Dependence {
 impl Dependence {
     /// Whether it made the other run, rather than gave it a value: a control dependence.
     #[must_use]
-    pub fn lets_run(self) -> bool {
+    pub fn is_control_dependence(self) -> bool {
         matches!(self, Dependence::Control | Dependence::Call)
     }
 }
@@ -128,7 +128,7 @@ pub struct Slice {
     pub leaves: Vec<Leaf>,
     /// State of the library that was used in its initial value, at the addresses of [`replay::effects`], and
     /// a node that used it.
-    pub state_from_start: Vec<(u64, NodeId)>,
+    pub initial_states: Vec<(u64, NodeId)>,
     /// There were more executions than `max_nodes`; `sites` is complete nevertheless.
     pub truncated: bool,
     /// It was cancelled: executions are missing.

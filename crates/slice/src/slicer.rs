@@ -2,7 +2,7 @@
 
 use crate::backward::{Backward, InterThreadUse, OmittedOutput, Relevant, Sink};
 use crate::criterion::{Criterion, Occurrence};
-use crate::facts::AllFacts;
+use crate::facts::ProgramFacts;
 use crate::heap::{Allocated, Heap};
 use crate::live::LiveRange;
 use crate::output_effects::StandardStream;
@@ -67,7 +67,7 @@ pub struct Request<'r> {
 pub struct Slicer<'p> {
     pub(crate) process: &'p LoadedProcess,
     pub(crate) options: SlicerOptions,
-    pub(crate) facts: AllFacts<'p>,
+    pub(crate) facts: ProgramFacts<'p>,
     starts: Starts<'p>,
     prepared: Vec<OnceLock<Prepared<'p>>>,
     /// Static effects of branch alternatives, by precision.
@@ -81,7 +81,7 @@ impl<'p> Slicer<'p> {
         Slicer {
             process,
             options,
-            facts: AllFacts::new(&process.image),
+            facts: ProgramFacts::new(&process.image),
             starts: Starts::new(&process.image),
             prepared: process.streams.iter().map(|_| OnceLock::new()).collect(),
             potentials: [OnceLock::new(), OnceLock::new()],
@@ -108,7 +108,7 @@ impl<'p> Slicer<'p> {
     ///
     /// # Errors
     /// If a stream cannot be replayed.
-    pub fn look_ahead(&self, precision: Precision) -> Result<()> {
+    pub fn prepare_relevant(&self, precision: Precision) -> Result<()> {
         self.potentials(precision).map(|_| ())
     }
 
@@ -120,7 +120,7 @@ impl<'p> Slicer<'p> {
         let mut heap = Heap::default();
         for stream in 0..self.process.streams.len() as u32 {
             let prepared = &self.prepared(stream)?.seen;
-            let first = heap.take_in(&prepared.chains);
+            let first = heap.add_chains(&prepared.chains);
             for (address, block) in &prepared.allocated {
                 heap.add(*address, Allocated { stream, chain: first + block.chain, ..*block });
             }
@@ -212,7 +212,7 @@ impl<'p> Slicer<'p> {
         let criteria = request.criteria;
         let mut all = Sink::new(&self.facts, self.options.max_nodes, request.among);
         all.slice.criteria = vec![None; criteria.len()];
-        let mut todo: BTreeMap<u32, Todo<'_>> = BTreeMap::new();
+        let mut todo: BTreeMap<u32, PassQueries<'_>> = BTreeMap::new();
         for (n, c) in criteria.iter().enumerate() {
             let steps = self.steps(c.at.stream)?;
             if c.at.step > steps {
@@ -220,16 +220,16 @@ impl<'p> Slicer<'p> {
             }
             todo.entry(c.at.stream).or_default().asked.push((n, c));
         }
-        let mut done = Done::default();
+        let mut done = Visited::default();
         while let Some((stream, asked)) = todo.pop_first() {
             if !done.streams.insert(stream) {
-                all.remember();
+                all.index_nodes();
             }
-            let (inter_thread, start_uses) = self.pass_over(&mut all, stream, asked, request, progress)?;
+            let (inter_thread, start_uses) = self.run_pass(&mut all, stream, asked, request, progress)?;
             if all.slice.incomplete {
                 break;
             }
-            if let (Some((other, step)), true) = (self.starter(stream)?, start_uses.is_live()) {
+            if let (Some((other, step)), true) = (self.starting_call(stream)?, start_uses.is_live()) {
                 todo.entry(other).or_default().starts.push((step, start_uses));
             }
             self.follow(&mut all, stream, inter_thread, &mut done, &mut todo)?;
@@ -238,17 +238,17 @@ impl<'p> Slicer<'p> {
     }
 
     /// One backward pass over a stream, from the last step with a query.
-    fn pass_over(
+    fn run_pass(
         &self,
         all: &mut Sink<'_, '_>,
         stream: u32,
-        todo: Todo<'_>,
+        todo: PassQueries<'_>,
         request: &Request<'_>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Vec<InterThreadUse>, UseList)> {
         let checkpoints = &self.prepared(stream)?.checkpoints;
         let total = checkpoints.counters().instructions;
-        let is_thread = self.starter(stream)?.is_some();
+        let is_thread = self.starting_call(stream)?.is_some();
         let mut relevant = None;
         if let Some(relevance) = request.relevance.filter(|_| all.slice.asked_back_to.is_none()) {
             all.slice.coarse = self.potentials(relevance.precision)?.is_coarse();
@@ -312,7 +312,7 @@ impl<'p> Slicer<'p> {
             pass.finish();
         }
         let inter_thread = std::mem::take(&mut pass.inter_thread);
-        let start_uses = pass.uses_of_start;
+        let start_uses = pass.uses_of_thread_start;
         all.slice.walked += walked;
         all.slice.incomplete |= stopped;
         Ok((inter_thread, start_uses))
@@ -344,7 +344,7 @@ impl<'p> Slicer<'p> {
     }
 
     /// The call that started a stream's thread: its stream and step.
-    pub(crate) fn starter(&self, stream: u32) -> Result<Option<(u32, u64)>> {
+    pub(crate) fn starting_call(&self, stream: u32) -> Result<Option<(u32, u64)>> {
         let Some(this) = self.process.streams.get(stream as usize) else { return Ok(None) };
         let Some((function, argument)) = self.prepared(stream)?.seen.entry else { return Ok(None) };
         let mut unnamed = Vec::new();
@@ -376,8 +376,8 @@ impl<'p> Slicer<'p> {
         all: &mut Sink<'_, '_>,
         stream: u32,
         mut inter_thread: Vec<InterThreadUse>,
-        done: &mut Done,
-        todo: &mut BTreeMap<u32, Todo<'_>>,
+        done: &mut Visited,
+        todo: &mut BTreeMap<u32, PassQueries<'_>>,
     ) -> Result<()> {
         let number = self.process.streams[stream as usize].number;
         if inter_thread.is_empty() {
@@ -438,31 +438,31 @@ impl<'p> Slicer<'p> {
 
 /// The queries of a pass over a stream.
 #[derive(Default)]
-pub(crate) struct Todo<'c> {
+pub(crate) struct PassQueries<'c> {
     asked: Vec<(usize, &'c Criterion)>,
     after: Vec<(u64, Vec<LiveRange>)>,
     /// Calls that started threads, and their uses.
     starts: Vec<(u64, UseList)>,
 }
 
-impl<'c> Todo<'c> {
+impl<'c> PassQueries<'c> {
     /// Adds the queries to the pass over a stream with `total` steps.
     pub fn give(self, pass: &mut Backward<'c, '_, '_>, total: u64) {
         for (n, criterion) in self.asked {
             pass.ask(n, criterion);
         }
         for (step, list) in self.starts {
-            pass.ask_start(step, list);
+            pass.add_start_use(step, list);
         }
         for (step, pieces) in self.after {
-            pass.ask_after(step.min(total.saturating_sub(1)), pieces);
+            pass.add_live_after(step.min(total.saturating_sub(1)), pieces);
         }
     }
 }
 
 /// What was already done, so that threads that depend on each other do not cause endless passes.
 #[derive(Default)]
-struct Done {
+struct Visited {
     streams: HashSet<u32>,
     followed: HashSet<(u32, u32, u64, u64, u64)>,
 }

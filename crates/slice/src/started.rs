@@ -16,7 +16,7 @@ const LONGEST: usize = 1 << 16;
 
 /// A call that started a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Started {
+pub struct StartedProgram {
     /// `system`, `execv`.
     pub function: String,
     /// Its command: one line for a shell, or separate arguments.
@@ -32,7 +32,7 @@ impl Slicer<'_> {
     ///
     /// # Errors
     /// If replay fails.
-    pub fn started(&self) -> Result<Vec<Started>> {
+    pub fn started(&self) -> Result<Vec<StartedProgram>> {
         let mut all = Vec::new();
         for (stream, loaded) in (0..).zip(&self.process().streams) {
             let mut calls = Calls { stream, found: Vec::new() };
@@ -58,7 +58,7 @@ impl Slicer<'_> {
 
 struct Calls {
     stream: u32,
-    found: Vec<Started>,
+    found: Vec<StartedProgram>,
 }
 
 impl Observer for Calls {
@@ -79,7 +79,7 @@ pub(crate) fn pointer(view: &View<'_>, address: u64) -> u64 {
 }
 
 /// The current call, if it starts a program.
-fn seen(view: &View<'_>, at: Occurrence) -> Option<Started> {
+fn seen(view: &View<'_>, at: Occurrence) -> Option<StartedProgram> {
     let Inst::Call(call) = view.inst() else { return None };
     let (function, _) = view.image.external_at(view.value(call.callee))?;
     let argument = |n: usize| call.args.get(n).map(|arg| view.value(arg.value));
@@ -105,5 +105,5 @@ fn seen(view: &View<'_>, at: Occurrence) -> Option<Started> {
     wanted
         .extend(strings.map(|(address, text)| Wanted::Memory { address: *address, len: text.len() as u64 }));
     let criterion = Criterion { at, wanted };
-    Some(Started { function: function.to_owned(), command, file, line: place.line, criterion })
+    Some(StartedProgram { function: function.to_owned(), command, file, line: place.line, criterion })
 }

@@ -24,7 +24,7 @@ const STEPS_PER_BIT: u64 = 32;
 /// Log2 of the bytes of a line.
 const LINE: u32 = 6;
 /// The index of a function without marks.
-const NOWHERE: usize = usize::MAX;
+const ABSENT: usize = usize::MAX;
 
 /// The number of a function in the image, and a block of it.
 pub type BlockOf = (u32, u32);
@@ -149,10 +149,10 @@ impl<'p> Summarise<'p> {
         let bits = bits.clamp(LEAST_BITS, MOST_BITS).next_power_of_two();
         Summarise {
             image,
-            places: vec![NOWHERE; image.functions() as usize],
+            places: vec![ABSENT; image.functions() as usize],
             functions: Vec::new(),
             marks: Vec::new(),
-            running: NOWHERE,
+            running: ABSENT,
             low: 0,
             depth: 0,
             irregular: false,
@@ -168,7 +168,7 @@ impl<'p> Summarise<'p> {
     pub fn checkpoint(&mut self, machine: &Machine<'_>, touched: &mut Touched<'_>) {
         self.end_segment(touched);
         self.started = true;
-        self.running = NOWHERE;
+        self.running = ABSENT;
         (self.low, self.depth) = (machine.frames().len() as u32, machine.frames().len() as u32);
         if let Some(view) = machine.view() {
             self.runs(&view);
@@ -212,26 +212,26 @@ impl<'p> Summarise<'p> {
     fn runs(&mut self, view: &View<'_>) {
         let Some(number) = view.image.function(view.code.module, view.code.function) else { return };
         self.running = self.places[number as usize];
-        if self.running == NOWHERE {
+        if self.running == ABSENT {
             self.running = self.marks.len();
             self.places[number as usize] = self.running;
             self.functions.push((number, self.running));
-            let ways = view.code.fused.as_ref().map_or(0, |fused| fused.ways.len());
-            self.marks.resize(self.running + ways + view.code.ops.len(), 0);
+            let fused_edges = view.code.fused.as_ref().map_or(0, |fused| fused.fused_edges.len());
+            self.marks.resize(self.running + fused_edges + view.code.ops.len(), 0);
         }
     }
 
     /// An instruction of the running function runs, or is about to.
     fn mark(&mut self, view: &View<'_>, index: u32) {
-        let ways = view.code.fused.as_ref().map_or(0, |fused| fused.ways.len());
-        if let Some(mark) = self.marks.get_mut(self.running.saturating_add(ways + index as usize)) {
+        let fused_edges = view.code.fused.as_ref().map_or(0, |fused| fused.fused_edges.len());
+        if let Some(mark) = self.marks.get_mut(self.running.saturating_add(fused_edges + index as usize)) {
             *mark = 1;
         }
     }
 
     #[inline(always)]
-    pub fn way(&mut self, way: u32) {
-        if let Some(mark) = self.marks.get_mut(self.running.wrapping_add(way as usize)) {
+    pub fn fused_edge(&mut self, fused_edge: u32) {
+        if let Some(mark) = self.marks.get_mut(self.running.wrapping_add(fused_edge as usize)) {
             *mark = 1;
         }
     }
@@ -260,7 +260,7 @@ impl<'p> Summarise<'p> {
     }
 
     /// Control returns to the instruction of a view by something other than a plain return.
-    pub fn came_back(&mut self, view: &View<'_>) {
+    pub fn control_returned(&mut self, view: &View<'_>) {
         self.irregular = true;
         self.low = self.low.min(view.depth);
         self.runs(view);
@@ -331,15 +331,15 @@ fn blocks(image: &Image, function: u32, marks: &[u8]) -> Vec<u64> {
             *word |= 1 << (block % 64);
         }
     };
-    let ways = code.fused.as_ref().map_or(0, |fused| fused.ways.len());
-    for way in (0..ways).filter(|way| marks[*way] != 0) {
-        let edges = code.fused.as_ref().map_or(&[][..], |fused| fused.edges_of(way as u32));
+    let fused_edges = code.fused.as_ref().map_or(0, |fused| fused.fused_edges.len());
+    for fused_edge in (0..fused_edges).filter(|fused_edge| marks[*fused_edge] != 0) {
+        let edges = code.fused.as_ref().map_or(&[][..], |fused| fused.edges_of(fused_edge as u32));
         for (from, to) in edges {
             run(*from as usize);
             run(*to as usize);
         }
     }
-    let of_instructions = &marks[ways..ways + code.ops.len()];
+    let of_instructions = &marks[fused_edges..fused_edges + code.ops.len()];
     if of_instructions.iter().any(|mark| *mark != 0) {
         for (number, block) in blocks.iter().enumerate() {
             let of_block = of_instructions.get(block.start as usize..block.end as usize);

@@ -1,7 +1,7 @@
 //! Static summaries for the transfer function: what each instruction defines, uses and controls,
 //! which registers a fragment defines, what the phis of a block do on each edge.
 
-use crate::facts::AllFacts;
+use crate::facts::ProgramFacts;
 use crate::fragments::{self, Fragment};
 use program::inst::{ArgTy, BlockId, Inst, Operand, Reg};
 use program::model::Function;
@@ -142,7 +142,7 @@ pub struct FunctionSummary {
 }
 
 impl FunctionSummary {
-    pub fn of(facts: &AllFacts<'_>, function: u32) -> FunctionSummary {
+    pub fn of(facts: &ProgramFacts<'_>, function: u32) -> FunctionSummary {
         let model = facts.function(function);
         let (fragments, fragment_of) = fragments::split(model);
         let before = crate::segment_trace::before(model);
@@ -159,7 +159,7 @@ impl FunctionSummary {
         out
     }
 
-    fn fragment(&mut self, facts: &AllFacts<'_>, model: &Function, function: u32, fragment: &Fragment) {
+    fn fragment(&mut self, facts: &ProgramFacts<'_>, model: &Function, function: u32, fragment: &Fragment) {
         let (insts, stores) = (self.insts.len() as u32, self.stores.len() as u32);
         let defined = self.defined.len() as u32;
         for index in (fragment.start..fragment.end).rev() {
@@ -257,10 +257,10 @@ impl FunctionSummary {
         }
     }
 
-    fn fused_edges(&mut self, facts: &AllFacts<'_>, function: u32) {
+    fn fused_edges(&mut self, facts: &ProgramFacts<'_>, function: u32) {
         let blocks = &facts.function(function).blocks;
         let Some(fused) = &facts.image.code(function).fused else { return };
-        for number in 0..fused.ways.len() as u32 {
+        for number in 0..fused.fused_edges.len() as u32 {
             let start = self.edges.len() as u32;
             for (from, to) in fused.edges_of(number) {
                 let last = blocks[*from as usize].end - 1;

@@ -20,7 +20,7 @@ struct Written {
 /// Assembles parts of an output, each with its offset, into one text with its offset. `None` if there are no
 /// parts.
 #[must_use]
-pub fn put_together<'b>(parts: impl Iterator<Item = (u64, &'b [u8])> + Clone) -> Option<(u64, Vec<u8>)> {
+pub fn assemble_parts<'b>(parts: impl Iterator<Item = (u64, &'b [u8])> + Clone) -> Option<(u64, Vec<u8>)> {
     let start = parts.clone().map(|(at, _)| at).min()?;
     let mut all = Vec::new();
     // Parts after a hole that a seek left in a file are ignored.
@@ -37,7 +37,7 @@ pub fn put_together<'b>(parts: impl Iterator<Item = (u64, &'b [u8])> + Clone) ->
 }
 
 impl Slicer<'_> {
-    /// The offsets at which a text occurs in an output (see [`Slicer::ask_output`]), in ascending order.
+    /// The offsets at which a text occurs in an output (see [`Slicer::output_criterion`]), in ascending order.
     /// Bytes that the recording does not have match no text.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Slicer<'_> {
     /// If replay fails.
     pub fn output_bytes(&self, sink: &str) -> Result<Option<(u64, Vec<u8>)>> {
         let written = self.written(sink)?;
-        Ok(put_together(written.iter().map(|part| (part.start, part.bytes.as_slice()))))
+        Ok(assemble_parts(written.iter().map(|part| (part.start, part.bytes.as_slice()))))
     }
 
     fn written(&self, sink: &str) -> Result<Vec<Written>> {
@@ -93,7 +93,7 @@ impl Slicer<'_> {
     ///
     /// # Errors
     /// If replay fails.
-    pub fn ask_outputs(&self, sink: &str, bytes: Range<u64>) -> Result<Vec<Criterion>> {
+    pub fn output_criteria(&self, sink: &str, bytes: Range<u64>) -> Result<Vec<Criterion>> {
         let mut criteria: Vec<Criterion> = Vec::new();
         let mut last = None;
         for offset in bytes {
@@ -138,9 +138,9 @@ mod tests {
     #[test]
     fn what_processes_wrote_is_put_together_by_its_place() {
         let parts = [(5, b"cd".as_slice()), (3, b"ab".as_slice())];
-        assert_eq!(put_together(parts.into_iter()), Some((3, b"abcd".to_vec())));
-        assert_eq!(put_together([].into_iter()), None);
+        assert_eq!(assemble_parts(parts.into_iter()), Some((3, b"abcd".to_vec())));
+        assert_eq!(assemble_parts([].into_iter()), None);
         let behind_a_hole = [(0, b"a".as_slice()), (MOST_BYTES, b"b".as_slice())];
-        assert_eq!(put_together(behind_a_hole.into_iter()), Some((0, b"a".to_vec())));
+        assert_eq!(assemble_parts(behind_a_hole.into_iter()), Some((0, b"a".to_vec())));
     }
 }

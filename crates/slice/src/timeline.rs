@@ -1,7 +1,7 @@
 //! The timeline of a stream: the results of its first pass, stored beside the recording.
 //!
 //! The first question about a recording replays it from the beginning: this yields checkpoints, a summary of
-//! each segment ([`crate::summaries`]), and lists of rare events ([`Seen`]). The next question reads them
+//! each segment ([`crate::summaries`]), and lists of rare events ([`FirstPassResults`]). The next question reads them
 //! from a file, and replays only the segments that can matter to it.
 //!
 //! | bytes | |
@@ -10,7 +10,7 @@
 //! | 8 | checksum of all that follows (XXH3) |
 //! | 16 | identity |
 //! | 8, 8 | length of the results, compressed and uncompressed |
-//! | | the results: a zstd frame of [`Seen`] in postcard's encoding |
+//! | | the results: a zstd frame of [`FirstPassResults`] in postcard's encoding |
 //! | | checkpoints ([`replay::stored`]) |
 //!
 //! The identity is a hash of the events, the modules with their addresses, the length of segments and the
@@ -18,12 +18,12 @@
 //! then the first pass is repeated. Failure to write the file is not an error.
 
 use crate::Result;
-use crate::prepared::{Prepared, Seen};
+use crate::prepared::{FirstPassResults, Prepared};
 use crate::slicer::Slicer;
 use replay::checkpoint::Checkpoints;
+use replay::event_cursor::Stream;
 use replay::image::Image;
 use replay::process::{LoadedProcess, LoadedStream};
-use replay::tape::Stream;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ pub(crate) fn encode(
     stream: &Stream,
     every: u64,
     checkpoints: &Checkpoints<'_>,
-    seen: &Seen,
+    seen: &FirstPassResults,
 ) -> Option<Vec<u8>> {
     let most_pages = (FIRST_PAGES + PAGES * checkpoints.len()).min(MOST_PAGES);
     let points = checkpoints.store(most_pages)?;
@@ -165,7 +165,7 @@ pub(crate) fn decode<'p>(
     stream: &'p Stream,
     every: u64,
     mut bytes: Vec<u8>,
-) -> Option<(Checkpoints<'p>, Seen)> {
+) -> Option<(Checkpoints<'p>, FirstPassResults)> {
     let number = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
     if bytes.get(..8)? != MAGIC
         || number(8)? != xxh3_64(bytes.get(16..)?)
@@ -179,7 +179,7 @@ pub(crate) fn decode<'p>(
         return None;
     }
     let seen = zstd::bulk::decompress(bytes.get(48..end)?, len).ok()?;
-    let seen: Seen = postcard::from_bytes(&seen).ok()?;
+    let seen: FirstPassResults = postcard::from_bytes(&seen).ok()?;
     bytes.drain(..end);
     let checkpoints = Checkpoints::load(image, stream, bytes)?;
     (seen.is_sound(image) && seen.summaries.len() == checkpoints.len()).then_some((checkpoints, seen))

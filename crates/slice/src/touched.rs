@@ -11,7 +11,7 @@ use crate::summaries::Summaries;
 use recording::event::{Event, Position};
 use replay::constants::Initial;
 use replay::image::Image;
-use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::observer::{Effect, EventContext, ExternalCall, Observer, View};
 use rustc_hash::FxHashMap;
 
 const PAGE: u64 = 4096;
@@ -152,7 +152,7 @@ impl Observer for Touched<'_> {
         }
     }
 
-    fn event(&mut self, _: &Moment<'_>, _: Position, event: &Event<'_>) {
+    fn event(&mut self, _: &EventContext<'_>, _: Position, event: &Event<'_>) {
         match event {
             Event::Patch { address, bytes } => self.touch(*address, bytes.len() as u64),
             Event::Zeroed { address, length } => self.touch(*address, *length),

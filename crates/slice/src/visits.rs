@@ -66,7 +66,7 @@ impl Slicer<'_> {
                 if !seen.summaries.may_run_any(index, &missing) {
                     continue;
                 }
-                let mut lasts = Lasts { sites: Sites::new(&wanted), last: HashMap::new() };
+                let mut lasts = LastSteps { sites: Sites::new(&wanted), last: HashMap::new() };
                 checkpoints.replay(index, &mut lasts)?;
                 for (site, step) in lasts.last {
                     here.entry(site).or_insert(Occurrence { stream, step });
@@ -116,7 +116,7 @@ impl Slicer<'_> {
             if !may_matter {
                 continue;
             }
-            let mut runs = Runs { sites: Sites::new(sites), activations: None, last: None };
+            let mut runs = LineRuns { sites: Sites::new(sites), activations: None, last: None };
             checkpoints.replay(index, &mut runs)?;
             let activations = runs.activations.unwrap_or_default();
             let run = match &mut found {
@@ -164,12 +164,12 @@ impl<'s> Sites<'s> {
     }
 }
 
-struct Lasts<'s> {
+struct LastSteps<'s> {
     sites: Sites<'s>,
     last: HashMap<Site, u64>,
 }
 
-impl Observer for Lasts<'_> {
+impl Observer for LastSteps<'_> {
     fn step(&mut self, view: &View<'_>, _: Effect) {
         if let Some(site) = self.sites.find(view) {
             self.last.insert(site, view.count);
@@ -177,7 +177,7 @@ impl Observer for Lasts<'_> {
     }
 }
 
-struct Runs<'s> {
+struct LineRuns<'s> {
     sites: Sites<'s>,
     /// For each activation, its run through the line so far; `None` before the first step.
     activations: Option<Vec<Run>>,
@@ -194,7 +194,7 @@ struct Run {
     goes_on: bool,
 }
 
-impl Runs<'_> {
+impl LineRuns<'_> {
     fn activations(&mut self, depth: usize) -> &mut Vec<Run> {
         // The initial activations began before the segment.
         let all = self.activations.get_or_insert_with(|| vec![Run { first: None, goes_on: true }; depth]);
@@ -203,7 +203,7 @@ impl Runs<'_> {
     }
 }
 
-impl Observer for Runs<'_> {
+impl Observer for LineRuns<'_> {
     fn step(&mut self, view: &View<'_>, _: Effect) {
         let is_in = self.sites.find(view).is_some();
         let Some(run) = self.activations(view.depth as usize).last_mut() else { return };

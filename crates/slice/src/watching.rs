@@ -28,7 +28,7 @@ impl<'p> Slicer<'p> {
             if index > 0 && steps.start >= end {
                 break;
             }
-            let goes_on = seen.summaries.get(index).is_none_or(|s| watch.is_under_way(s.depth));
+            let goes_on = seen.summaries.get(index).is_none_or(|s| watch.is_in_progress(s.depth));
             if !goes_on && !seen.summaries.may_run_any(index, &blocks) {
                 machine = None;
                 continue;

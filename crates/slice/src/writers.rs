@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::criterion::Criterion;
-use crate::handover::{Channel, Received, Sent, in_sequence};
+use crate::interprocess::{Channel, Received, Sent, concatenation_offsets};
 use crate::slicer::{Slicer, SlicerOptions};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
@@ -164,7 +164,7 @@ fn starts(
         let read = reader.text_of(&item.from, false)?;
         let written: Vec<Vec<u8>> =
             candidates.iter().map(|c| c.written[n].clone().unwrap_or_default()).collect();
-        all.push(in_sequence(&read, &written));
+        all.push(concatenation_offsets(&read, &written));
     }
     Ok(all)
 }

@@ -6,11 +6,11 @@ pub enum Error {
     #[error("start the solver {solver}: {reason}")]
     Start { solver: String, reason: std::io::Error },
     #[error("get an answer from the solver {solver}, which ended{}", told(.said))]
-    Died { solver: String, said: String },
+    Exited { solver: String, said: String },
     #[error("understand the solver {solver}: asked for {wanted}, it said {said:?}")]
-    Garbage { solver: String, wanted: &'static str, said: String },
+    UnexpectedOutput { solver: String, wanted: &'static str, said: String },
     #[error("get an answer from the solver {solver}: {message}")]
-    Refused { solver: String, message: String },
+    ErrorReply { solver: String, message: String },
     #[error("trust the solver {solver}: its model does not satisfy what was asked")]
     WrongModel { solver: String },
     #[error("solve anything: no solver was given")]

@@ -37,7 +37,7 @@ impl<'a> Evaluation<'a> {
                 Err(first) => {
                     self.work.push(first);
                     if let Node::Read(array, _) = self.pool.node(t) {
-                        self.want_places(array);
+                        self.push_store_indices(array);
                     }
                 }
             }
@@ -47,7 +47,7 @@ impl<'a> Evaluation<'a> {
 
     /// Pushes all indices of a chain of stores, which `element` compares one by one: so the chain is
     /// traversed twice and not once per store.
-    fn want_places(&mut self, mut array: Array) {
+    fn push_store_indices(&mut self, mut array: Array) {
         while let ArrayNode::Store(old, place, _) = self.pool.array_node(array) {
             if self.get(place).is_err() {
                 self.work.push(place);

@@ -15,7 +15,7 @@ impl<W: StepObserver> Engine<'_, W> {
     pub(crate) fn load(&mut self, view: &View<'_>, dst: u32, addr: Operand, ty: Ty) {
         let (address, len) = (view.value(addr), u64::from(ty.bytes()));
         if let Some(at) = self.operand(view, addr, 64)
-            && let Some(term) = self.load_anywhere(view, addr, at, len, dst)
+            && let Some(term) = self.load_symbolic_address(view, addr, at, len, dst)
         {
             let term = self.fit(term, ty.bits().into());
             if ty == Ty::Ptr {
@@ -24,7 +24,7 @@ impl<W: StepObserver> Engine<'_, W> {
             self.assign(view, dst, ty.bits(), Some(term));
             return;
         }
-        if !self.memory.may_hold(address, len) {
+        if !self.memory.may_have_terms(address, len) {
             self.forget(view, dst, ty.slots());
             return;
         }
@@ -43,11 +43,11 @@ impl<W: StepObserver> Engine<'_, W> {
             self.concretise_operand(view, addr, Ty::Ptr, Reason::StoredPointer);
         }
         if let Some(at) = self.operand(view, addr, 64)
-            && self.store_anywhere(view, addr, at, len, term)
+            && self.store_symbolic_address(view, addr, at, len, term)
         {
             return;
         }
-        if term.is_none() && !self.memory.may_hold(address, len) {
+        if term.is_none() && !self.memory.may_have_terms(address, len) {
             return;
         }
         self.put(view.memory, address, len, term);
@@ -56,7 +56,7 @@ impl<W: StepObserver> Engine<'_, W> {
 
     /// Runs before an instruction. If it stores to an input-dependent address, saves the bytes there, because
     /// they are overwritten when the observer sees the store.
-    pub(crate) fn look_ahead(&mut self, view: &View<'_>, next: u32) {
+    pub(crate) fn save_overwritten(&mut self, view: &View<'_>, next: u32) {
         let addr = match view.code.ops.get(next as usize) {
             Some(
                 Op::Store1 { addr, .. }
@@ -85,7 +85,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
         let found = match self.objects.find(&self.frames, view, address) {
             _ if self.options.fixed_addresses => Err(Reason::Addresses),
-            _ if self.is_chosen(at) => Err(Reason::ChosenPointer),
+            _ if self.is_loaded_pointer(at) => Err(Reason::ChosenPointer),
             Some(o) if address + len > o.start + o.len => Err(Reason::UnknownObject),
             Some(o) if o.len > max => Err(Reason::LargeObject(o.len)),
             Some(o) => Ok(o),
@@ -102,7 +102,7 @@ impl<W: StepObserver> Engine<'_, W> {
 
     /// Whether an address is a pointer that was itself loaded from an input-dependent address, or is at a
     /// known offset from one.
-    fn is_chosen(&self, at: Term) -> bool {
+    fn is_loaded_pointer(&self, at: Term) -> bool {
         if self.chosen.contains(&at) {
             return true;
         }
@@ -122,7 +122,7 @@ impl<W: StepObserver> Engine<'_, W> {
         index
     }
 
-    fn load_anywhere(
+    fn load_symbolic_address(
         &mut self,
         view: &View<'_>,
         addr: Operand,
@@ -160,7 +160,7 @@ impl<W: StepObserver> Engine<'_, W> {
         term
     }
 
-    fn store_anywhere(
+    fn store_symbolic_address(
         &mut self,
         view: &View<'_>,
         addr: Operand,
@@ -178,7 +178,7 @@ impl<W: StepObserver> Engine<'_, W> {
         view.memory.peek(address, &mut bytes[..len.min(16) as usize]);
         // The array before the store. Memory already has the stored bytes, but for any other address of the
         // store the old bytes would still be there. If the object is a region, its array has them; otherwise
-        // `look_ahead` saved them.
+        // `save_overwritten` saved them.
         let array = match self.regions.at(address) {
             Some(region) if region.start == object.start && region.len == object.len => region.array,
             _ => {

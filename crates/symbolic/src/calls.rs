@@ -4,7 +4,7 @@ use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
 use crate::frames::Frame;
 use crate::observer::StepObserver;
-use crate::shadow::Piece;
+use crate::shadow::TermByte;
 use externals::flag;
 use program::inst::{ArgTy, Call, Inst, Operand, Ty};
 use replay::code::Op;
@@ -13,7 +13,7 @@ use solver::{Binary, Term};
 
 impl<W: StepObserver> Engine<'_, W> {
     /// Called before a call is made.
-    pub(crate) fn calling(&mut self, view: &View<'_>, call: &Call) {
+    pub(crate) fn before_call(&mut self, view: &View<'_>, call: &Call) {
         self.arguments.clear();
         self.by_value.clear();
         self.returning.clear();
@@ -23,7 +23,7 @@ impl<W: StepObserver> Engine<'_, W> {
         frame.passed.clear();
         let live = frame.live > 0;
         if call.args.len() >= 4 {
-            self.about_to_sort(view, call);
+            self.before_sort_call(view, call);
         }
         if !live && !call.args.iter().any(|a| matches!(a.ty, ArgTy::ByVal { .. })) {
             return;
@@ -52,10 +52,10 @@ impl<W: StepObserver> Engine<'_, W> {
             }
             self.arguments.push(slots);
         }
-        self.leaving_for_good(view, call);
+        self.noreturn_call(view, call);
     }
 
-    fn about_to_sort(&mut self, view: &View<'_>, call: &Call) {
+    fn before_sort_call(&mut self, view: &View<'_>, call: &Call) {
         let known = match view.code.ops[view.index as usize] {
             Op::Call { call } => view.code.calls[call as usize].known,
             _ => None,
@@ -67,7 +67,7 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// Functions that do not return to their call site.
-    fn leaving_for_good(&mut self, view: &View<'_>, call: &Call) {
+    fn noreturn_call(&mut self, view: &View<'_>, call: &Call) {
         let Op::Call { call: number } = view.code.ops[view.index as usize] else { return };
         let site = &view.code.calls[number as usize];
         let target = view.value(call.callee);
@@ -138,13 +138,13 @@ impl<W: StepObserver> Engine<'_, W> {
                 self.found.status = self.operand(view, value, 32);
             }
         } else if let Some(term) = self.operand(view, value, ty.bits()) {
-            self.returned_outside(view, term, value, ty);
+            self.returned_to_external(view, term, value, ty);
         }
     }
 
     /// A function that external code called back is returning to it. Of the result of a comparison function,
     /// only the sign matters.
-    fn returned_outside(&mut self, view: &View<'_>, term: Term, value: Operand, ty: Ty) {
+    fn returned_to_external(&mut self, view: &View<'_>, term: Term, value: Operand, ty: Ty) {
         let depth = view.depth as usize;
         let caller = &self.frames[depth - 2];
         let module = view.image.module(caller.module);
@@ -177,7 +177,7 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// A call to a modelled function has returned.
-    pub(crate) fn came_back(&mut self, view: &View<'_>) {
+    pub(crate) fn call_returned(&mut self, view: &View<'_>) {
         if let Inst::Call(call) = view.inst() {
             let slots: u32 = call.ret.iter().map(|t| t.slots()).sum();
             if self.returning.is_empty() {
@@ -192,7 +192,7 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// A variadic argument was written to memory.
-    pub(crate) fn spilled(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {
+    pub(crate) fn variadic_stored(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {
         self.overwritten(address, len);
         let Some(caller) = (view.depth as usize).checked_sub(2).and_then(|n| self.frames.get(n)) else {
             return;
@@ -202,7 +202,7 @@ impl<W: StepObserver> Engine<'_, W> {
             module.functions.get(caller.function as usize).and_then(|f| f.code.get(caller.at as usize));
         let Some(Inst::Call(call)) = inst else { return };
         let Some(arg) = call.args.get(argument as usize) else { return };
-        let mut bytes: Vec<(u64, Piece)> = Vec::new();
+        let mut bytes: Vec<(u64, TermByte)> = Vec::new();
         match (arg.ty, arg.value) {
             (ArgTy::ByVal { .. }, _) => {
                 if let Some((_, passed)) = caller.passed.iter().find(|p| p.0 == argument) {
@@ -214,7 +214,8 @@ impl<W: StepObserver> Engine<'_, W> {
                 for (k, slot) in slots.into_iter().enumerate() {
                     let Some(term) = slot else { continue };
                     let term = self.fit(term, 64);
-                    bytes.extend((0..8).map(|byte| (8 * k as u64 + u64::from(byte), Piece { term, byte })));
+                    bytes
+                        .extend((0..8).map(|byte| (8 * k as u64 + u64::from(byte), TermByte { term, byte })));
                 }
             }
             _ => {}

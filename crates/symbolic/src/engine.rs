@@ -3,23 +3,23 @@
 use crate::condition::{At, Condition, Imprecision, Kind, Reason, Site};
 use crate::frames::Frame;
 use crate::inputs::{Origin, Sources, Variables};
-use crate::libc::copy::Sorting;
+use crate::libc::copy::SortSnapshot;
 use crate::libc::ctype::TableKind;
-use crate::libc::scan::Expected;
-use crate::libc::token::Replaced;
+use crate::libc::scan::LookaheadRanges;
+use crate::libc::token::PatchedBytes;
 use crate::objects::Objects;
 use crate::observer::{StepObserver, SymbolicState};
 use crate::output::Output;
 use crate::path::Options;
 use crate::regions::Regions;
 use crate::semantics;
-use crate::shadow::{Piece, Shadow};
+use crate::shadow::{Shadow, TermByte};
 use crate::transfer::Transfer;
 use program::inst::{Operand, Ty};
 use recording::event::{Event, Position};
 use replay::code::Op;
 use replay::memory::Memory;
-use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::observer::{Effect, EventContext, ExternalCall, Observer, View};
 use solver::{Binary, Node, Pool, Term};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -41,7 +41,7 @@ impl TermContext {
 impl TermContext {
     /// The conditions that bytes of arguments and environment variables are not NUL, because such strings end
     /// at their first NUL.
-    pub fn without_nul(&mut self) -> Vec<Term> {
+    pub fn nul_free_conditions(&mut self) -> Vec<Term> {
         let TermContext { pool, variables } = self;
         let is_text = |origin: u32| {
             let origin = variables.origins.get(origin as usize);
@@ -65,7 +65,7 @@ const MAX_TEXT: usize = 120;
 
 /// The results of a replay so far.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ReplayResults {
     pub conditions: Vec<Condition>,
     pub losses: Vec<Imprecision>,
     pub outputs: Vec<Output>,
@@ -99,24 +99,24 @@ pub(crate) struct Engine<'a, W> {
     pub before: Option<(u64, [u8; 16])>,
     /// Transfers of the current external call.
     pub open: Vec<Transfer>,
-    /// Address and length of the input that the current call delivered last.
-    pub arrived_last: Option<(u64, u64)>,
+    /// Address and length of the input that the current call after_delivery last.
+    pub last_delivery: Option<(u64, u64)>,
     /// Pointers that were loaded from an input-dependent address.
     pub chosen: HashSet<Term>,
     /// What the patches of the current external call replaced.
-    pub replaced: Replaced,
+    pub replaced: PatchedBytes,
     /// Where `strtok` continues, by the address of its pointer (0: its internal one).
     pub tokens: HashMap<u64, u64>,
     /// Where the pointers to the character tables are stored.
     pub pointers: Vec<(u64, TableKind)>,
     /// Lookahead bytes: input bytes that a function inspected without consuming them, with the ranges that
     /// they are not in. The conditions are added when the bytes are read.
-    pub expected: HashMap<(u32, u64), Vec<Expected>>,
+    pub expected: HashMap<(u32, u64), Vec<LookaheadRanges>>,
     /// Arrays that are being sorted, with their content before.
-    pub sorting: Vec<Sorting>,
+    pub sorting: Vec<SortSnapshot>,
     /// Files that the program wrote.
     pub written: HashSet<String>,
-    pub found: Found,
+    pub found: ReplayResults,
     asserted: HashSet<Term>,
     /// Where each truth value was last computed.
     computed: HashMap<Term, Site>,
@@ -153,15 +153,15 @@ impl<'a, W: StepObserver> Engine<'a, W> {
             sources: Sources::default(),
             before: None,
             open: Vec::new(),
-            arrived_last: None,
+            last_delivery: None,
             chosen: HashSet::new(),
-            replaced: Replaced::default(),
+            replaced: PatchedBytes::default(),
             tokens: HashMap::new(),
             pointers: Vec::new(),
             expected: HashMap::new(),
             sorting: Vec::new(),
             written: HashSet::new(),
-            found: Found::default(),
+            found: ReplayResults::default(),
             asserted: HashSet::new(),
             computed: HashMap::new(),
             occurrences: HashMap::new(),
@@ -362,7 +362,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
     }
 
     /// Records where the truth value of the last condition was computed, if this step added the condition.
-    pub fn place_last(&mut self, view: &View<'_>, site: Option<Site>) {
+    pub fn set_computed_site(&mut self, view: &View<'_>, site: Option<Site>) {
         if let Some(last) = self.found.conditions.last_mut()
             && last.at.step == view.count
             && last.kind == Kind::Branch
@@ -400,7 +400,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
     }
 
     /// The term of one byte of a term.
-    pub fn piece(&mut self, piece: Piece) -> Term {
+    pub fn piece(&mut self, piece: TermByte) -> Term {
         self.world.pool.extract(piece.term, 8 * u32::from(piece.byte), 8)
     }
 
@@ -427,7 +427,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
                 let byte = term.map(|t| self.world.pool.extract(t, 8 * i as u32, 8));
                 self.put_byte(memory, at, byte);
             } else {
-                self.memory.set(at, term.map(|term| Piece { term, byte: i as u8 }));
+                self.memory.set(at, term.map(|term| TermByte { term, byte: i as u8 }));
             }
         }
     }
@@ -447,7 +447,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
             return;
         }
         let term = term.filter(|t| self.world.pool.as_constant(*t).is_none());
-        self.memory.set(address, term.map(|term| Piece { term, byte: 0 }));
+        self.memory.set(address, term.map(|term| TermByte { term, byte: 0 }));
     }
 
     /// Whether any byte of a range depends on input.
@@ -478,7 +478,7 @@ impl<'a, W: StepObserver> Engine<'a, W> {
                 let index = self.constant(64, i.into());
                 let term = self.world.pool.read(region.array, index);
                 let term = Some(term).filter(|t| self.world.pool.as_constant(*t).is_none());
-                self.memory.set(region.start + i, term.map(|term| Piece { term, byte: 0 }));
+                self.memory.set(region.start + i, term.map(|term| TermByte { term, byte: 0 }));
             }
         }
     }
@@ -505,14 +505,14 @@ impl<W: StepObserver> Observer for Engine<'_, W> {
                 Effect::None => matches!(op, Op::Call { .. }),
                 Effect::Load { address, len }
                 | Effect::Store { address, len }
-                | Effect::Update { address, len, .. } => self.memory.may_hold(address, len.into()),
+                | Effect::Update { address, len, .. } => self.memory.may_have_terms(address, len.into()),
                 Effect::Copy { .. } | Effect::Fill { .. } => true,
             };
         if interesting {
             self.instruction(view, effect);
         }
         if self.top(view).is_some_and(|f| f.live > 0) {
-            self.look_ahead(view, view.index + 1);
+            self.save_overwritten(view, view.index + 1);
         }
         if W::STEPS {
             self.observer.step(&mut SymbolicState {
@@ -536,14 +536,14 @@ impl<W: StepObserver> Observer for Engine<'_, W> {
                 _ => self.phis(view, from, to),
             }
             if let Some(block) = view.function().blocks.get(to as usize) {
-                self.look_ahead(view, block.start);
+                self.save_overwritten(view, block.start);
             }
         }
     }
 
     fn enter(&mut self, view: &View<'_>, outside: bool) {
         if outside {
-            self.deliver(view.memory, None);
+            self.finish_transfers(view.memory, None);
         }
         self.entered(view, outside);
         if W::STEPS {
@@ -558,13 +558,13 @@ impl<W: StepObserver> Observer for Engine<'_, W> {
     }
 
     fn returned(&mut self, view: &View<'_>) {
-        self.came_back(view);
-        self.look_ahead(view, view.index + 1);
+        self.call_returned(view);
+        self.save_overwritten(view, view.index + 1);
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         self.library_call(view, call);
-        self.look_ahead(view, view.index + 1);
+        self.save_overwritten(view, view.index + 1);
     }
 
     fn landed(&mut self, view: &View<'_>) {
@@ -577,10 +577,10 @@ impl<W: StepObserver> Observer for Engine<'_, W> {
     }
 
     fn variadic(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {
-        self.spilled(view, argument, address, len);
+        self.variadic_stored(view, argument, address, len);
     }
 
-    fn event(&mut self, moment: &Moment<'_>, _: Position, event: &Event<'_>) {
+    fn event(&mut self, moment: &EventContext<'_>, _: Position, event: &Event<'_>) {
         match *event {
             Event::Patch { address, bytes } => {
                 let len = bytes.len() as u64;
@@ -604,7 +604,7 @@ impl<W: StepObserver> Observer for Engine<'_, W> {
                     self.open.push(Transfer { out, origin: None, skip: 0, offset, address, length });
                 }
                 if moment.view.is_none() {
-                    self.deliver(moment.memory, None);
+                    self.finish_transfers(moment.memory, None);
                 }
             }
             Event::ThreadLocal { symbol, address } => {

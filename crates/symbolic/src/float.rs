@@ -12,10 +12,10 @@ use solver::{Binary, Float, Term};
 
 impl<W: StepObserver> Engine<'_, W> {
     fn follows_floats(&self, kind: FloatKind) -> bool {
-        kind != FloatKind::F80 && !self.options.fixed_floats
+        kind != FloatKind::F80 && !self.options.concrete_floats
     }
 
-    fn fix_floats(&mut self, view: &View<'_>, ty: Ty, operands: &[Operand]) {
+    fn concretise_floats(&mut self, view: &View<'_>, ty: Ty, operands: &[Operand]) {
         for operand in operands {
             self.concretise_operand(view, *operand, ty, Reason::Float);
         }
@@ -36,13 +36,13 @@ impl<W: StepObserver> Engine<'_, W> {
             FloatOp::Mul => Float::Mul,
             FloatOp::Div => Float::Div,
             FloatOp::Rem => {
-                self.fix_floats(view, ty, &[a, b]);
+                self.concretise_floats(view, ty, &[a, b]);
                 self.forget(view, dst, ty.slots());
                 return;
             }
         };
         if !self.follows_floats(kind) {
-            self.fix_floats(view, ty, &[a, b]);
+            self.concretise_floats(view, ty, &[a, b]);
             self.forget(view, dst, ty.slots());
             return;
         }
@@ -61,7 +61,7 @@ impl<W: StepObserver> Engine<'_, W> {
     ) {
         let ty = Ty::Float(kind);
         if !self.follows_floats(kind) {
-            self.fix_floats(view, ty, &[a, b]);
+            self.concretise_floats(view, ty, &[a, b]);
             self.forget(view, dst, 1);
             return;
         }
@@ -119,7 +119,7 @@ impl<W: StepObserver> Engine<'_, W> {
     ) -> Option<Term> {
         let followed = |ty| match ty {
             Ty::Float(kind) => self.follows_floats(kind),
-            _ => !self.options.fixed_floats,
+            _ => !self.options.concrete_floats,
         };
         if !followed(from) || !followed(to) {
             self.concretise_operand(view, a, from, Reason::Float);
@@ -156,7 +156,7 @@ impl<W: StepObserver> Engine<'_, W> {
         let symbolic = args.iter().any(|a| self.operand(view, *a, ty.bits()).is_some());
         let term = if followed && symbolic { self.intrinsic(view, op, ty, args) } else { None };
         if symbolic && term.is_none() {
-            self.fix_floats(view, ty, args);
+            self.concretise_floats(view, ty, args);
         }
         match term {
             Some(term) => {

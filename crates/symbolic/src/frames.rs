@@ -3,7 +3,7 @@
 //! Most frames never hold input and allocate no memory here. A slot's term has the width of the value; the
 //! bits of the slot above it are zero.
 
-use crate::shadow::Piece;
+use crate::shadow::TermByte;
 use replay::code::Op;
 use solver::Term;
 
@@ -24,7 +24,7 @@ pub struct Frame {
     /// Whether the current external function of the caller called it back.
     pub outside: bool,
     /// By-value variadic arguments of the current call: number, and the terms of their bytes.
-    pub passed: Vec<(u32, Vec<(u64, Piece)>)>,
+    pub passed: Vec<(u32, Vec<(u64, TermByte)>)>,
 }
 
 impl Frame {

@@ -13,7 +13,7 @@
 use crate::path::Error;
 use program::cfg::Graph;
 use program::inst::{BlockId, Inst};
-use program::nest::Nest;
+use program::loop_nest::LoopNest;
 use replay::activations::{Activations, Keys};
 use replay::image::Image;
 use replay::machine::Machine;
@@ -40,7 +40,7 @@ pub fn indices(process: &LoadedProcess, stream: u32, steps: &[u64]) -> Result<Ve
     wanted.sort_unstable();
     let Some(last) = wanted.last().map(|w| w.0) else { return Ok(Vec::new()) };
     let mut indexer =
-        Indexer { track: Track::new(&process.image), wanted, next: 0, found: vec![None; steps.len()] };
+        Indexer { track: IndexTracker::new(&process.image), wanted, next: 0, found: vec![None; steps.len()] };
     run(process, stream, &mut indexer, last.saturating_add(1))?;
     Ok(indexer.found)
 }
@@ -68,7 +68,12 @@ pub fn branches(
     last: u64,
     seen: &mut dyn FnMut(BranchInstance),
 ) -> Result<(), Error> {
-    run(process, stream, &mut Summer { track: Track::new(&process.image), seen }, last.saturating_add(1))
+    run(
+        process,
+        stream,
+        &mut BranchVisitor { track: IndexTracker::new(&process.image), seen },
+        last.saturating_add(1),
+    )
 }
 
 /// Calls `seen` with the steps of a stream for which `wants` is true, up to and including `last`, each with
@@ -86,7 +91,7 @@ pub fn steps(
     run(
         process,
         stream,
-        &mut Stepper { track: Track::new(&process.image), wants, seen },
+        &mut StepVisitor { track: IndexTracker::new(&process.image), wants, seen },
         last.saturating_add(1),
     )
 }
@@ -98,15 +103,15 @@ fn run<O: Observer>(process: &LoadedProcess, stream: u32, observer: &mut O, limi
 }
 
 /// A function identified by its number, which all runs of one program share.
-struct Numbered {
-    nest: Nest,
+struct NumberedFunction {
+    loop_nest: LoopNest,
     module: u32,
     function: u32,
 }
 
-impl Keys for Numbered {
-    fn nest(&self) -> &Nest {
-        &self.nest
+impl Keys for NumberedFunction {
+    fn loop_nest(&self) -> &LoopNest {
+        &self.loop_nest
     }
 
     fn function(&self) -> u64 {
@@ -119,16 +124,16 @@ impl Keys for Numbered {
 }
 
 /// The active functions, and the iteration counts of their loops.
-struct Track(Activations<Numbered>);
+struct IndexTracker(Activations<NumberedFunction>);
 
-impl Track {
-    fn new(image: &Image) -> Track {
-        Track(Activations::new(image))
+impl IndexTracker {
+    fn new(image: &Image) -> IndexTracker {
+        IndexTracker(Activations::new(image))
     }
 
     fn enter(&mut self, view: &View<'_>) {
-        self.0.enter(view, || Numbered {
-            nest: Nest::of(&Graph::of(view.function())),
+        self.0.enter(view, || NumberedFunction {
+            loop_nest: LoopNest::of(&Graph::of(view.function())),
             module: view.code.module,
             function: view.code.function,
         });
@@ -166,8 +171,8 @@ impl Track {
                 let list: Vec<String> = counts.iter().map(u32::to_string).collect();
                 let _ = write!(text, "[{}]", list.join(","));
             }
-            if frame.odd > 0 {
-                let _ = write!(text, "~{}", frame.odd);
+            if frame.irregular_iterations > 0 {
+                let _ = write!(text, "~{}", frame.irregular_iterations);
             }
         }
         text
@@ -175,7 +180,7 @@ impl Track {
 }
 
 struct Indexer {
-    track: Track,
+    track: IndexTracker,
     /// Steps and their positions in the result, sorted.
     wanted: Vec<(u64, usize)>,
     next: usize,
@@ -205,12 +210,12 @@ impl Observer for Indexer {
     }
 }
 
-struct Summer<'s> {
-    track: Track,
+struct BranchVisitor<'s> {
+    track: IndexTracker,
     seen: &'s mut dyn FnMut(BranchInstance),
 }
 
-impl Observer for Summer<'_> {
+impl Observer for BranchVisitor<'_> {
     fn enter(&mut self, view: &View<'_>, _outside: bool) {
         self.track.enter(view);
     }
@@ -230,13 +235,13 @@ impl Observer for Summer<'_> {
     }
 }
 
-struct Stepper<'s> {
-    track: Track,
+struct StepVisitor<'s> {
+    track: IndexTracker,
     wants: &'s dyn Fn(&View<'_>) -> bool,
     seen: &'s mut dyn FnMut(u128, &View<'_>),
 }
 
-impl Observer for Stepper<'_> {
+impl Observer for StepVisitor<'_> {
     fn enter(&mut self, view: &View<'_>, _outside: bool) {
         self.track.enter(view);
     }

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 /// Bytes that the run did not read are filled with blanks.
-const UNREAD: u8 = b' ';
+const FILLER: u8 = b' ';
 
 /// The bytes of a run's inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Input {
             };
             let have = bytes.len() as u64;
             if have <= last.0 {
-                bytes.resize(last.0 as usize + 1, UNREAD);
+                bytes.resize(last.0 as usize + 1, FILLER);
                 input.unread += last.0 + 1 - have - known.iter().filter(|k| k.0 >= have).count() as u64;
             }
             for (offset, variable) in known {
@@ -138,13 +138,13 @@ impl Input {
 
 /// On another path, a program may write to a file that it only read before, or did not access. Up to this
 /// many bytes and entries are copied rather than linked, breadth-first from the top.
-const COPIED: u64 = 4 << 20;
-const ENTRIES: usize = 300;
+const MAX_COPIED_BYTES: u64 = 4 << 20;
+const MAX_COPIED_ENTRIES: usize = 300;
 
 /// Copies and links the entries of a directory, except those that `own` replaces.
 fn copy(from: &Path, to: &Path, own: &BTreeMap<PathBuf, Option<&[u8]>>) -> io::Result<()> {
     let device = std::fs::metadata(from)?.dev();
-    let (mut room, mut entries) = (COPIED, ENTRIES);
+    let (mut room, mut entries) = (MAX_COPIED_BYTES, MAX_COPIED_ENTRIES);
     let mut directories = VecDeque::from([PathBuf::new()]);
     while let Some(inside) = directories.pop_front() {
         std::fs::create_dir_all(to.join(&inside))?;

@@ -40,19 +40,19 @@ pub struct PrintedNumber {
 }
 
 /// The variadic arguments of a call: first slot of each.
-struct Passed<'v> {
+struct VariadicArguments<'v> {
     view: &'v View<'v>,
     slots: Vec<u32>,
 }
 
-impl Passed<'_> {
+impl VariadicArguments<'_> {
     fn slot(&self, number: u32, k: u32) -> u64 {
         let slot = self.slots.get(number as usize).map_or(u32::MAX, |s| s + k);
         self.view.regs.get(slot as usize).copied().unwrap_or(0)
     }
 }
 
-impl Arguments for Passed<'_> {
+impl Arguments for VariadicArguments<'_> {
     fn int(&mut self, number: u32) -> u64 {
         self.slot(number, 0)
     }
@@ -117,7 +117,7 @@ impl<W: StepObserver> Engine<'_, W> {
         let FormatArgs::From(first) = f.args else { return None };
         let at = call.args.get(f.format as usize).copied().unwrap_or(0);
         let text = view.memory.peek_string(at, MAX_TEXT);
-        let mut passed = Passed { view, slots: variadic_slots(call, first) };
+        let mut passed = VariadicArguments { view, slots: variadic_slots(call, first) };
         Some(format(&text, &mut passed, view.memory))
     }
 

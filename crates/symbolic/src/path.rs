@@ -16,7 +16,7 @@ use std::time::Instant;
 /// About 4 GiB of terms, with all their tables.
 const MAX_TERMS: usize = 50_000_000;
 /// Steps between two checks of the number of terms. One step creates few terms.
-const LOOK: u64 = 1 << 16;
+const CHECK_INTERVAL: u64 = 1 << 16;
 
 /// What to follow, and the limits.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Options {
     /// Concretise input-dependent addresses instead of following them.
     pub fixed_addresses: bool,
     /// Concretise floating-point numbers instead of following them.
-    pub fixed_floats: bool,
+    pub concrete_floats: bool,
     /// Maximum size of objects that are followed at input-dependent addresses.
     pub max_object: u64,
     /// Maximum number of variables; further input bytes are concrete.
@@ -45,7 +45,7 @@ impl Default for Options {
         Options {
             inputs: Inputs::default(),
             fixed_addresses: false,
-            fixed_floats: false,
+            concrete_floats: false,
             max_object: 4096,
             max_variables: 1 << 24,
             max_terms: MAX_TERMS,
@@ -168,7 +168,7 @@ pub fn replay_with<W: StepObserver>(
     let until = options.until.unwrap_or(u64::MAX);
     let stop = loop {
         let step = machine.counters().instructions;
-        let stop = machine.run(&mut engine, until.min(step.saturating_add(LOOK)))?;
+        let stop = machine.run(&mut engine, until.min(step.saturating_add(CHECK_INTERVAL)))?;
         let terms = engine.world.pool.len();
         if terms > options.max_terms {
             return Err(Error::TooLarge {

@@ -10,7 +10,7 @@ use replay::observer::{Observer, View};
 use replay::process::LoadedProcess;
 
 /// Number of jumps in a segment.
-const STRETCH: u64 = 4096;
+const SEGMENT: u64 = 4096;
 
 /// A jump of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Divergence {
 }
 
 #[derive(Default)]
-struct Sums {
+struct SegmentHashes {
     sums: Vec<u64>,
     sum: u64,
     jumps: u64,
@@ -44,26 +44,26 @@ fn mixed(sum: u64, view: &View<'_>, to: BlockId) -> u64 {
     (sum ^ word ^ id).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
 }
 
-impl Observer for Sums {
+impl Observer for SegmentHashes {
     fn edge(&mut self, view: &View<'_>, _: BlockId, to: BlockId) {
         self.sum = mixed(self.sum, view, to);
         self.jumps += 1;
-        if self.jumps.is_multiple_of(STRETCH) {
+        if self.jumps.is_multiple_of(SEGMENT) {
             self.sums.push(self.sum);
         }
     }
 }
 
 /// The jumps of one segment.
-struct Stretch {
+struct SegmentJumps {
     first: u64,
     seen: u64,
     jumps: Vec<Jump>,
 }
 
-impl Observer for Stretch {
+impl Observer for SegmentJumps {
     fn edge(&mut self, view: &View<'_>, _: BlockId, to: BlockId) {
-        if (self.first..self.first + STRETCH).contains(&self.seen) {
+        if (self.first..self.first + SEGMENT).contains(&self.seen) {
             self.jumps.push(Jump {
                 module: view.code.module,
                 function: view.code.function,
@@ -91,7 +91,7 @@ pub fn divergence(
     second: &LoadedProcess,
     stream: u32,
 ) -> Result<Option<Divergence>, Error> {
-    let (mut a, mut b) = (Sums::default(), Sums::default());
+    let (mut a, mut b) = (SegmentHashes::default(), SegmentHashes::default());
     run(first, stream, &mut a)?;
     run(second, stream, &mut b)?;
     if (a.jumps, a.sum) == (b.jumps, b.sum) {
@@ -100,7 +100,7 @@ pub fn divergence(
     let same = a.sums.iter().zip(&b.sums).take_while(|(x, y)| x == y).count() as u64;
     let mut jumps = [Vec::new(), Vec::new()];
     for (process, list) in [first, second].into_iter().zip(&mut jumps) {
-        let mut stretch = Stretch { first: same * STRETCH, seen: 0, jumps: Vec::new() };
+        let mut stretch = SegmentJumps { first: same * SEGMENT, seen: 0, jumps: Vec::new() };
         run(process, stream, &mut stretch)?;
         *list = stretch.jumps;
     }

@@ -10,7 +10,7 @@ use solver::Term;
 /// One byte of a term. Storing the whole term and the byte's position lets a load return the stored term
 /// without extracts and concatenations in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct TermByte {
     pub term: Term,
     /// Position of the byte in the term, lowest first.
     pub byte: u8,
@@ -22,7 +22,7 @@ const FILTER: usize = 1 << 14;
 
 struct Line {
     held: u32,
-    pieces: [Option<Piece>; LINE as usize],
+    pieces: [Option<TermByte>; LINE as usize],
 }
 
 /// See the module's documentation.
@@ -45,11 +45,11 @@ fn page(address: u64) -> usize {
 impl Shadow {
     /// Whether a short access may touch a term or a pinned page.
     #[inline(always)]
-    pub fn may_hold(&self, address: u64, len: u64) -> bool {
+    pub fn may_have_terms(&self, address: u64, len: u64) -> bool {
         self.filter[page(address)] | self.filter[page(address.wrapping_add(len - 1))] != 0
     }
 
-    /// Pins or unpins pages: accesses to pinned pages are always reported by `may_hold`.
+    /// Pins or unpins pages: accesses to pinned pages are always reported by `may_have_terms`.
     pub fn pin(&mut self, address: u64, len: u64, on: bool) {
         let mut at = address >> 12;
         while at <= address.saturating_add(len.max(1) - 1) >> 12 {
@@ -61,7 +61,7 @@ impl Shadow {
 
     /// The term of a byte.
     #[must_use]
-    pub fn get(&self, address: u64) -> Option<Piece> {
+    pub fn get(&self, address: u64) -> Option<TermByte> {
         if self.filter[page(address)] == 0 {
             return None;
         }
@@ -69,7 +69,7 @@ impl Shadow {
     }
 
     /// Sets or clears the term of a byte.
-    pub fn set(&mut self, address: u64, piece: Option<Piece>) {
+    pub fn set(&mut self, address: u64, piece: Option<TermByte>) {
         let number = address / LINE;
         let place = (address % LINE) as usize;
         let line = match (self.lines.get_mut(&number), piece) {
@@ -91,7 +91,7 @@ impl Shadow {
 
     /// The bytes of a range that have a term, in order: offset and piece.
     #[must_use]
-    pub fn find(&self, address: u64, len: u64) -> Vec<(u64, Piece)> {
+    pub fn find(&self, address: u64, len: u64) -> Vec<(u64, TermByte)> {
         let mut found = Vec::new();
         if self.lines.is_empty() || len == 0 {
             return found;
@@ -128,7 +128,7 @@ impl Shadow {
     pub fn any(&self, address: u64, len: u64) -> bool {
         match len {
             0 => false,
-            1..=4096 if !self.may_hold(address, len) => false,
+            1..=4096 if !self.may_have_terms(address, len) => false,
             _ => !self.find(address, len).is_empty(),
         }
     }
@@ -180,11 +180,11 @@ mod tests {
         fn agrees_with_a_flat_array(acts in proptest::collection::vec(act(), 1..60)) {
             let mut pool = Pool::new();
             let mut shadow = Shadow::default();
-            let mut flat: Vec<Option<Piece>> = vec![None; 0x5000];
+            let mut flat: Vec<Option<TermByte>> = vec![None; 0x5000];
             for (n, act) in acts.into_iter().enumerate() {
                 match act {
                     Act::Set(at, on) => {
-                        let term = on.then(|| Piece { term: pool.variable(n as u32, 8), byte: 0 });
+                        let term = on.then(|| TermByte { term: pool.variable(n as u32, 8), byte: 0 });
                         shadow.set(at, term);
                         flat[at as usize] = term;
                     }
@@ -200,7 +200,7 @@ mod tests {
             }
             for (at, term) in flat.iter().enumerate() {
                 prop_assert_eq!(shadow.get(at as u64), *term);
-                prop_assert!(term.is_none() || shadow.may_hold(at as u64, 1));
+                prop_assert!(term.is_none() || shadow.may_have_terms(at as u64, 1));
             }
             let held = flat.iter().flatten().count();
             prop_assert_eq!(shadow.find(0, 0x5000).len(), held);

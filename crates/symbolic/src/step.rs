@@ -4,7 +4,7 @@ use crate::condition::{Kind, Reason};
 use crate::engine::{Engine, bits};
 use crate::observer::StepObserver;
 use crate::semantics;
-use crate::shadow::Piece;
+use crate::shadow::TermByte;
 use program::inst::{BinOp, BlockId, CastOp, Inst, Operand, RmwOp, Ty};
 use replay::observer::{Effect, View};
 use solver::{Binary, Term, Unary};
@@ -45,26 +45,26 @@ impl<W: StepObserver> Engine<'_, W> {
             Inst::Rmw { .. } | Inst::CmpXchg { .. } => self.update(view, inst, effect),
             Inst::MemCopy { to, from, .. } | Inst::VaCopy { to, from } => {
                 let len = if let Inst::MemCopy { len, .. } = inst { Some(*len) } else { None };
-                self.fix_operands(view, &[*to, *from], len);
+                self.concretise_operands(view, &[*to, *from], len);
                 if let Effect::Copy { to, from, len } = effect {
                     self.moved(to, from, len);
                 }
             }
             Inst::MemSet { to, byte, len } => {
-                self.fix_operands(view, &[*to], Some(*len));
+                self.concretise_operands(view, &[*to], Some(*len));
                 let term = self.operand(view, *byte, 8);
                 if let Effect::Fill { to, len } = effect {
                     self.filled(to, len, term);
                 }
             }
             Inst::VaStart { list } => {
-                self.fix_operands(view, &[*list], None);
+                self.concretise_operands(view, &[*list], None);
                 if let Effect::Fill { to, len } = effect {
                     self.overwritten(to, len);
                 }
             }
             Inst::Alloca { dst, size, .. } => {
-                self.fix_operands(view, &[], Some(*size));
+                self.concretise_operands(view, &[], Some(*size));
                 let (start, size) = (view.value(Operand::Reg(*dst)), view.value(*size));
                 self.forget(view, *dst, 1);
                 if let Some(frame) = self.frames.get_mut(view.depth as usize - 1) {
@@ -78,13 +78,13 @@ impl<W: StepObserver> Engine<'_, W> {
                     let term = if taken == 1 { term } else { self.pool().not(term) };
                     self.found.touched += 1;
                     self.assume(view, term, Kind::Branch, taken, None);
-                    self.place_last(view, site);
+                    self.set_computed_site(view, site);
                 }
             }
             Inst::Switch { bits, value, default, cases } => {
                 self.switch(view, *bits, *value, *default, cases);
             }
-            Inst::Call(call) => self.calling(view, call),
+            Inst::Call(call) => self.before_call(view, call),
             Inst::Return { value, ret } => self.returning(view, *value, ret),
             Inst::Float { op, kind, dst, a, b } => self.float(view, *op, *kind, *dst, (*a, *b)),
             Inst::FCmp { pred, kind, dst, a, b } => self.float_comparison(view, *pred, *kind, *dst, (*a, *b)),
@@ -120,7 +120,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    fn fix_operands(&mut self, view: &View<'_>, pointers: &[Operand], len: Option<Operand>) {
+    fn concretise_operands(&mut self, view: &View<'_>, pointers: &[Operand], len: Option<Operand>) {
         for p in pointers {
             self.concretise_operand(view, *p, Ty::Ptr, Reason::UnknownObject);
         }
@@ -134,7 +134,7 @@ impl<W: StepObserver> Engine<'_, W> {
         self.overwritten(to, len);
         if let Some(term) = term {
             for i in 0..len {
-                self.memory.set(to.wrapping_add(i), Some(Piece { term, byte: 0 }));
+                self.memory.set(to.wrapping_add(i), Some(TermByte { term, byte: 0 }));
             }
         }
     }
@@ -179,13 +179,13 @@ impl<W: StepObserver> Engine<'_, W> {
     fn binary(&mut self, view: &View<'_>, op: BinOp, bits: u16, a: Operand, b: Operand) -> Option<Term> {
         let (x, y) = self.both(view, bits, a, b)?;
         if matches!(op, BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem) {
-            self.no_trap(view, op, x, y);
+            self.assume_no_trap(view, op, x, y);
         }
         Some(semantics::binary(self.pool(), op, x, y))
     }
 
     /// Execution continued after a division, so it did not trap.
-    fn no_trap(&mut self, view: &View<'_>, op: BinOp, x: Term, y: Term) {
+    fn assume_no_trap(&mut self, view: &View<'_>, op: BinOp, x: Term, y: Term) {
         let width = self.pool().width(x);
         let zero = self.constant(width, 0);
         let is_zero = self.pool().binary(Binary::Eq, y, zero);

@@ -28,8 +28,8 @@ pub(crate) struct Transfer {
 
 impl<W: StepObserver> Engine<'_, W> {
     /// Processes the transfers so far; memory has the bytes.
-    pub(crate) fn deliver(&mut self, memory: &Memory, call: Option<(&View<'_>, &ExternalCall<'_>)>) {
-        self.arrived_last = None;
+    pub(crate) fn finish_transfers(&mut self, memory: &Memory, call: Option<(&View<'_>, &ExternalCall<'_>)>) {
+        self.last_delivery = None;
         for transfer in std::mem::take(&mut self.open) {
             if transfer.out {
                 if let Some((view, call)) = call {
@@ -53,7 +53,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 continue;
             }
             if transfer.address != 0 {
-                self.arrived_last = Some((transfer.address, transfer.length));
+                self.last_delivery = Some((transfer.address, transfer.length));
                 self.arrived(memory, &transfer, call.map(|c| c.0));
             } else if let Some((view, call)) = call {
                 self.byte_result(view, call, &transfer);
@@ -90,7 +90,7 @@ impl<W: StepObserver> Engine<'_, W> {
             let term = self.input(origin, place, value[0]);
             self.put_byte(memory, at, term);
             if let (Some(view), false) = (view, self.expected.is_empty()) {
-                self.check_expected(view, origin, place, term);
+                self.check_lookahead(view, origin, place, term);
             }
         }
     }
@@ -119,7 +119,7 @@ impl<W: StepObserver> Engine<'_, W> {
         };
         let origin = self.world.variables.origin(origin);
         let term = self.input(origin, transfer.offset, *result as u8);
-        self.check_expected(view, origin, transfer.offset, term);
+        self.check_lookahead(view, origin, transfer.offset, term);
         if let Some(term) = term {
             let term = self.fit(term, 32);
             self.assign(view, call.site.dst, 32, Some(term));

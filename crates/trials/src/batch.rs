@@ -8,7 +8,7 @@ use crate::process::{Status, Stop};
 use crate::runner::{Event, Tried, Watcher};
 use crate::store::{Known, TrialResult};
 use crate::variant::{TreeKey, Variants};
-use crate::worker::{Built, Worker, WorkerContext};
+use crate::worker::{BuildOutcome, Worker, WorkerContext};
 use changes::change::ChangeSet;
 use changes::outcome::Outcome;
 use std::collections::{HashMap, HashSet};
@@ -69,7 +69,7 @@ pub(crate) struct SharedResults<'r> {
     pub keys: &'r mut HashMap<ChangeSet, TreeKey>,
     pub log: &'r mut Vec<Tried>,
     /// Trees that a worker is processing.
-    in_hand: HashSet<TreeKey>,
+    in_progress: HashSet<TreeKey>,
     error: Option<Error>,
 }
 
@@ -79,7 +79,7 @@ impl<'r> SharedResults<'r> {
         keys: &'r mut HashMap<ChangeSet, TreeKey>,
         log: &'r mut Vec<Tried>,
     ) -> SharedResults<'r> {
-        SharedResults { memory, keys, log, in_hand: HashSet::new(), error: None }
+        SharedResults { memory, keys, log, in_progress: HashSet::new(), error: None }
     }
 
     fn known(&self, set: &ChangeSet) -> Option<TrialResult> {
@@ -88,11 +88,11 @@ impl<'r> SharedResults<'r> {
 }
 
 /// Cancels a test whose outcome is no longer needed.
-struct NoLongerWanted<'s, 'r>(&'s Batch<'r>, usize);
+struct StopWhenDecided<'s, 'r>(&'s Batch<'r>, usize);
 
-impl Stop for NoLongerWanted<'_, '_> {
+impl Stop for StopWhenDecided<'_, '_> {
     fn stopped(&self) -> bool {
-        self.0.context.stop.stopped() || self.0.is_past(self.1)
+        self.0.context.stop.stopped() || self.0.is_beyond_last(self.1)
     }
 }
 
@@ -152,7 +152,7 @@ impl<'r> Batch<'r> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_past(&self, index: usize) -> bool {
+    fn is_beyond_last(&self, index: usize) -> bool {
         index > self.last.load(Ordering::Relaxed)
     }
 
@@ -160,7 +160,7 @@ impl<'r> Batch<'r> {
         let mut index = first;
         loop {
             let Some(set) = self.sets.get(index) else { return };
-            if self.is_past(index) || self.shared().error.is_some() {
+            if self.is_beyond_last(index) || self.shared().error.is_some() {
                 return;
             }
             let stopped = self.context.stop.stopped();
@@ -180,14 +180,14 @@ impl<'r> Batch<'r> {
         {
             let mut shared = self.shared();
             shared.keys.insert(set.clone(), key);
-            if let Some(known) = shared.memory.recall(self.context.setup, key)
+            if let Some(known) = shared.memory.lookup(self.context.setup, key)
                 && self.question.is_answered_by(known.what)
             {
                 self.remembered.fetch_add(1, Ordering::Relaxed);
                 self.note(shared, index, set, &known, None);
                 return Ok(());
             }
-            if !shared.in_hand.insert(key) {
+            if !shared.in_progress.insert(key) {
                 return Ok(()); // its outcome will be known at the end
             }
         }
@@ -197,7 +197,7 @@ impl<'r> Batch<'r> {
             self.context.counters.refused.fetch_add(1, Ordering::Relaxed);
             let mut shared = self.shared();
             let known = of_errors(&findings.errors);
-            shared.memory.remember(self.context.setup, key, known.clone())?;
+            shared.memory.memoise(self.context.setup, key, known.clone())?;
             self.note(shared, index, set, &known, Some(began));
             return Ok(());
         }
@@ -208,7 +208,7 @@ impl<'r> Batch<'r> {
             return Ok(());
         }
         let built = worker.build(&self.context, key, &variant)?;
-        let mut doubtful = matches!(built, Built::TooLong(_));
+        let mut uncertain = matches!(built, BuildOutcome::TooLong(_));
         let known = match of_build(&built) {
             Some(broken) => {
                 self.context.counters.broken.fetch_add(1, Ordering::Relaxed);
@@ -218,7 +218,7 @@ impl<'r> Batch<'r> {
             None => match self.test(worker, index)? {
                 Some((known, exit_kind)) => {
                     // The machine may have been busy, so this result is not stored permanently.
-                    doubtful =
+                    uncertain =
                         exit_kind == ExitKind::Hang && known.what == TrialResult::Tested(Outcome::Unresolved);
                     known.unless_suspicious(findings.as_ref())
                 }
@@ -226,10 +226,10 @@ impl<'r> Batch<'r> {
             },
         };
         let mut shared = self.shared();
-        if doubtful {
+        if uncertain {
             shared.memory.known.insert(key, known.clone());
         } else {
-            shared.memory.remember(self.context.setup, key, known.clone())?;
+            shared.memory.memoise(self.context.setup, key, known.clone())?;
         }
         self.note(shared, index, set, &known, Some(began));
         Ok(())
@@ -238,10 +238,10 @@ impl<'r> Batch<'r> {
     /// None if the outcome is no longer needed.
     fn test(&self, worker: &mut Worker, index: usize) -> Result<Option<(Known, ExitKind)>, Error> {
         let judge = self.judge.ok_or(Error::NotPrepared)?;
-        let stop = NoLongerWanted(self, index);
+        let stop = StopWhenDecided(self, index);
         let mut run = worker.test(&self.context, &format!("trial-{index}"), &stop)?;
         for _ in 0..2 {
-            if judge.wants_another(&run.observed) {
+            if judge.needs_repeat(&run.observed) {
                 let again = worker.test(&self.context, &format!("trial-{index}"), &stop)?;
                 if again.observed.cpu < run.observed.cpu {
                     run = again;

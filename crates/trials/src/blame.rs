@@ -61,8 +61,8 @@ pub fn commit_of_change(
     let history = Span { repository, good: &good, order: &order };
     if !new_range.is_empty() {
         // Commits that only moved or indented lines are not wanted, unless there is no other.
-        for ways in [&["-w", "-C"][..], &["-w"], &[]] {
-            let found = history.blame(ways, &bad, file, &new_range).unwrap_or_default();
+        for blame_options in [&["-w", "-C"][..], &["-w"], &[]] {
+            let found = history.blame(blame_options, &bad, file, &new_range).unwrap_or_default();
             let new = found.into_iter().filter(|line| !line.boundary).map(|line| line.commit);
             if let Some(commit) = history.most(new) {
                 return Some(commit);
@@ -72,8 +72,8 @@ pub fn commit_of_change(
     if old_range.is_empty() {
         return None;
     }
-    for ways in [&["--reverse", "-w"][..], &["--reverse"]] {
-        let gone = history.gone(ways, &bad, old_file, &old_range).unwrap_or_default();
+    for blame_options in [&["--reverse", "-w"][..], &["--reverse"]] {
+        let gone = history.gone(blame_options, &bad, old_file, &old_range).unwrap_or_default();
         if let Some(commit) = history.most(gone) {
             return Some(commit);
         }
@@ -102,41 +102,53 @@ impl Span<'_> {
         self.order.get(place).cloned()
     }
 
-    fn blame(&self, ways: &[&str], to: &str, file: &str, lines: &Range<u32>) -> Result<Vec<Line>, Error> {
+    fn blame(
+        &self,
+        blame_options: &[&str],
+        to: &str,
+        file: &str,
+        lines: &Range<u32>,
+    ) -> Result<Vec<Line>, Error> {
         let ask =
             self.repository.ask().without_fetching().args(["blame", "--line-porcelain", "--no-textconv"]);
-        let ask = ways.iter().fold(ask, |ask, way| ask.arg(way));
+        let ask = blame_options.iter().fold(ask, |ask, way| ask.arg(way));
         let ask = ask.arg(format!("-L{},{}", lines.start, lines.end - 1));
         let text = ask.arg(format!("{}..{to}", self.good)).arg("--").arg(file).bytes()?;
         Ok(read_blame(&String::from_utf8_lossy(&text)))
     }
 
     /// The commits that deleted lines, one for each line that is missing in `to`.
-    fn gone(&self, ways: &[&str], to: &str, file: &str, lines: &Range<u32>) -> Result<Vec<String>, Error> {
+    fn gone(
+        &self,
+        blame_options: &[&str],
+        to: &str,
+        file: &str,
+        lines: &Range<u32>,
+    ) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
-        for (at, last) in (lines.start..).zip(self.blame(ways, to, file, lines)?) {
+        for (at, last) in (lines.start..).zip(self.blame(blame_options, to, file, lines)?) {
             if last.commit == to {
                 continue; // still present
             }
             let children: Vec<&Commit> =
                 self.order.iter().filter(|c| c.parents.contains(&last.commit)).collect();
-            let taker = children.iter().find(|child| self.lacks(&last, &child.id));
-            let Some(taker) = taker.or(children.first()) else { continue };
+            let deleting_commit = children.iter().find(|child| self.deletes_line(&last, &child.id));
+            let Some(deleting_commit) = deleting_commit.or(children.first()) else { continue };
             // A merge only propagates what its other side did, if good is an ancestor of that side.
-            let deeper = taker.parents.iter().filter(|p| **p != last.commit).find_map(|side| {
+            let deeper = deleting_commit.parents.iter().filter(|p| **p != last.commit).find_map(|side| {
                 let behind = self.repository.ask().args(["rev-list", "--max-count=1", self.good]);
                 let behind = behind.arg(format!("^{side}")).line().ok()?;
                 let in_span = self.order.iter().any(|c| c.id == *side);
-                let gone = || self.gone(ways, side, file, &(at..at + 1)).unwrap_or_default();
+                let gone = || self.gone(blame_options, side, file, &(at..at + 1)).unwrap_or_default();
                 (behind.is_empty() && in_span).then(gone)?.into_iter().next()
             });
-            found.push(deeper.unwrap_or_else(|| taker.id.clone()));
+            found.push(deeper.unwrap_or_else(|| deleting_commit.id.clone()));
         }
         Ok(found)
     }
 
     /// Whether a line of one commit is missing in its child.
-    fn lacks(&self, line: &Line, child: &str) -> bool {
+    fn deletes_line(&self, line: &Line, child: &str) -> bool {
         let ask =
             self.repository.ask().without_fetching().args(["diff-tree", "-p", "-U0", "-M", "--no-textconv"]);
         let ask = ask.args(["--no-ext-diff", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"]);

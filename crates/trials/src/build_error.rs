@@ -39,7 +39,7 @@ pub fn first(log: &Path, tree: &Path) -> BuildError {
                 best = Some((rank, text.clone()));
             } else if found == COMPILER && (rank == COMPILER || has_place(&text, ": note: ")) {
                 more.push(text.clone());
-                if more.len() == MOST_MORE {
+                if more.len() == MAX_FURTHER_ERRORS {
                     break;
                 }
             }
@@ -65,7 +65,7 @@ impl BuildError {
 }
 
 /// Number of errors and notes that are kept besides the first.
-const MOST_MORE: usize = 30;
+const MAX_FURTHER_ERRORS: usize = 30;
 
 const COMPILER: u8 = 4;
 

@@ -151,7 +151,7 @@ impl Units {
         stop: &dyn Stop,
     ) -> Result<Checked, Error> {
         let wanted: Vec<usize> =
-            (0..self.units.len()).filter(|unit| self.may_matter(*unit, touched)).collect();
+            (0..self.units.len()).filter(|unit| self.may_affect(*unit, touched)).collect();
         if wanted.is_empty() {
             return Ok(Checked::default());
         }
@@ -201,7 +201,7 @@ impl Units {
     }
 
     /// Whether a change of these files may change the diagnostics of the unit.
-    fn may_matter(&self, unit: usize, touched: Option<&BTreeSet<PathBuf>>) -> bool {
+    fn may_affect(&self, unit: usize, touched: Option<&BTreeSet<PathBuf>>) -> bool {
         let Some(touched) = touched else { return true };
         let known = lock(&self.known[unit]);
         let is_touched = |file: &PathBuf| touched.contains(file);

@@ -20,7 +20,7 @@ use crate::runner::{Event, TrialRunner, build_version};
 use crate::sanitizer::{self, Report, Sanitizer};
 use crate::setup::Mode;
 use crate::variant::{TreeKey, Variant};
-use crate::worker::{Built, SANITIZED, Worker, WorkerContext};
+use crate::worker::{BuildOutcome, SANITIZED, Worker, WorkerContext};
 use changes::change::ChangeSet;
 use changes::outcome::{Outcome, Sanity};
 use std::collections::{BTreeSet, HashMap};
@@ -202,9 +202,9 @@ impl TrialRunner<'_> {
         let context = self.context();
         let judge = self.judge.as_ref().ok_or(Error::NotPrepared)?;
         match worker.build(&context, key, variant)? {
-            Built::Yes => {}
-            Built::No(diagnostic, _) => return Ok(Some(diagnostic.text)),
-            Built::TooLong(_) => return Ok(Some("the build took too long".to_owned())),
+            BuildOutcome::Yes => {}
+            BuildOutcome::No(diagnostic, _) => return Ok(Some(diagnostic.text)),
+            BuildOutcome::TooLong(_) => return Ok(Some("the build took too long".to_owned())),
         }
         let run = worker.test(&context, &format!("examined-{}", worker.name()), context.stop)?;
         if run.status == Status::Cancelled {
@@ -286,7 +286,7 @@ impl TrialRunner<'_> {
         context: &WorkerContext<'_>,
     ) -> Result<Option<Vec<Report>>, Error> {
         let Some(symbolizer) = &self.setup.tools.symbolizer else { return Ok(None) };
-        if worker.build(context, key, variant)? != Built::Yes {
+        if worker.build(context, key, variant)? != BuildOutcome::Yes {
             return Ok(None);
         }
         let run = worker.test(context, &format!("examined-{}", worker.name()), context.stop)?;

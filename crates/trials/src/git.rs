@@ -41,15 +41,15 @@ impl Repository {
     }
 
     /// A git command on this repository, run in `files` with a separate index.
-    pub(crate) fn with_index(&self, index: &Path, files: &Path) -> Asked<'_> {
+    pub(crate) fn with_index(&self, index: &Path, files: &Path) -> GitCommand<'_> {
         let mut command = git();
         command.current_dir(files).arg("--git-dir").arg(&self.git_dir);
         command.arg("--work-tree").arg(files).env("GIT_INDEX_FILE", index);
-        Asked { command, repository: self, words: Vec::new() }
+        GitCommand { command, repository: self, words: Vec::new() }
     }
 
     /// A git command on this repository and its own work tree.
-    pub(crate) fn ask(&self) -> Asked<'_> {
+    pub(crate) fn ask(&self) -> GitCommand<'_> {
         let mut command = git();
         match &self.work_tree {
             Some(work_tree) => command.arg("-C").arg(work_tree),
@@ -57,7 +57,7 @@ impl Repository {
             // overrides it, and any will do.
             None => command.arg("--git-dir").arg(&self.git_dir).arg("--work-tree").arg(&self.git_dir),
         };
-        Asked { command, repository: self, words: Vec::new() }
+        GitCommand { command, repository: self, words: Vec::new() }
     }
 
     /// The commit that a name denotes.
@@ -92,13 +92,13 @@ fn git() -> Command {
 }
 
 /// A git command under construction.
-pub(crate) struct Asked<'a> {
+pub(crate) struct GitCommand<'a> {
     command: Command,
     repository: &'a Repository,
     words: Vec<String>,
 }
 
-impl Asked<'_> {
+impl GitCommand<'_> {
     pub fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
         self.words.push(word.as_ref().to_string_lossy().into_owned());
         self.command.arg(word);
@@ -106,7 +106,7 @@ impl Asked<'_> {
     }
 
     pub fn args<const N: usize>(self, words: [&str; N]) -> Self {
-        words.into_iter().fold(self, Asked::arg)
+        words.into_iter().fold(self, GitCommand::arg)
     }
 
     /// Objects missing in a partial clone are not fetched, because fetching would write to the repository;

@@ -275,20 +275,20 @@ impl History {
     /// # Errors
     /// If git fails.
     pub fn apply_log(&mut self, text: &str) -> Result<usize, Error> {
-        let mut told = 0;
+        let mut new_verdicts = 0;
         for (verdict, name) in read_log(text) {
             let Some(id) = self.repository.commit(&name) else { continue };
             let said = match (verdict, self.index.contains_key(&id)) {
-                (Verdict::Good, false) => self.clear_beside(&id)?,
+                (Verdict::Good, false) => self.clear_shared_ancestors(&id)?,
                 _ => self.mark(&id, verdict),
             };
-            told += usize::from(said);
+            new_verdicts += usize::from(said);
         }
-        Ok(told)
+        Ok(new_verdicts)
     }
 
     /// A good commit that is not in bad's history clears the commits that both histories contain.
-    fn clear_beside(&mut self, id: &str) -> Result<bool, Error> {
+    fn clear_shared_ancestors(&mut self, id: &str) -> Result<bool, Error> {
         let ask = self.repository.ask().arg("rev-list").arg(id);
         let text = self.good.iter().fold(ask, |ask, good| ask.arg(format!("^{good}"))).bytes()?;
         let text = String::from_utf8_lossy(&text).into_owned();

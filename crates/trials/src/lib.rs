@@ -11,7 +11,7 @@
 //!   what differs, with times that make build tools do the right thing.
 //! * `worker`: a tree in which one variant after the other is built and tested; from
 //!   nothing where files come or go, or the `plan` of the build changes.
-//! * `process`, `members`: commands of which nothing survives; `watchdog`: nor if we are killed.
+//! * `process`, `process_marks`: commands of which nothing survives; `watchdog`: nor if we are killed.
 //! * `oracle`, `observed`, `exit_kind`: pass, fail as bad does, or unresolved; and whether it is a regression
 //!   test at all.
 //! * `history`, `blame`: the commits between good and bad, bisected, and which of them
@@ -90,13 +90,13 @@ mod exit_kind;
 mod git;
 mod history;
 mod mask;
-mod members;
 mod memory;
 mod observed;
 mod opened;
 mod oracle;
 mod plan;
 pub mod process;
+mod process_marks;
 mod record;
 mod runner;
 pub mod sanitizer;

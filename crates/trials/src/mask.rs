@@ -35,7 +35,7 @@ pub use clock::looks_like_clock;
 
 use serde::Serialize;
 use std::collections::BTreeSet;
-use template::{Around, Field, Masked, Part, Rules, Template, Text};
+use template::{Field, LinePosition, Masked, Part, Rules, Template, Text};
 use token::Kind;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -105,11 +105,11 @@ impl Mask {
         }
         if self.ignores_all {
             let lines = |run: &Vec<u8>| run.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
-            return parts_company(good, bad, lines);
+            return has_stable_difference(good, bad, lines);
         }
         let dropped =
             |run: &Vec<u8>| self.lines(run).iter().filter(|m| m.dropped).map(|m| m.line.to_vec()).collect();
-        if parts_company(good, bad, dropped) {
+        if has_stable_difference(good, bad, dropped) {
             return true;
         }
         // After masking, all runs have the same lines, so the masked parts can be compared.
@@ -193,7 +193,7 @@ impl Mask {
         let mut masked: Vec<Masked> =
             if text.is_empty() { Vec::new() } else { lines.map(|l| self.rules.mask(l, None)).collect() };
         if self.rules.templates.iter().any(|t| t.around.is_some()) {
-            for (at, around) in arounds(&masked) {
+            for (at, around) in wordless_positions(&masked) {
                 masked[at] = self.rules.mask(masked[at].line, Some(&around));
             }
         }
@@ -206,7 +206,11 @@ fn owned(parts: &[&[u8]]) -> Vec<Vec<u8>> {
 }
 
 /// Whether something occurs in all runs of one version and in none of the other.
-fn parts_company(good: &[Vec<u8>], bad: &[Vec<u8>], what: impl Fn(&Vec<u8>) -> BTreeSet<Vec<u8>>) -> bool {
+fn has_stable_difference(
+    good: &[Vec<u8>],
+    bad: &[Vec<u8>],
+    what: impl Fn(&Vec<u8>) -> BTreeSet<Vec<u8>>,
+) -> bool {
     let (good, bad): (Vec<_>, Vec<_>) = (good.iter().map(&what).collect(), bad.iter().map(&what).collect());
     let only = |here: &[BTreeSet<Vec<u8>>], there: &[BTreeSet<Vec<u8>>]| {
         let first = here.first().into_iter().flatten();
@@ -218,7 +222,7 @@ fn parts_company(good: &[Vec<u8>], bad: &[Vec<u8>], what: impl Fn(&Vec<u8>) -> B
 }
 
 /// The positions of the lines without words.
-fn arounds(lines: &[Masked]) -> Vec<(usize, Around)> {
+fn wordless_positions(lines: &[Masked]) -> Vec<(usize, LinePosition)> {
     let present: Vec<usize> = (0..lines.len()).filter(|i| !lines[*i].dropped).collect();
     let mut before: Vec<(Option<Text>, usize)> = Vec::new();
     let mut nearest = (None, 0);
@@ -236,7 +240,7 @@ fn arounds(lines: &[Masked]) -> Vec<(usize, Around)> {
         if lines[at].has_words() {
             nearest = (Some(Text(lines[at].text())), 0);
         } else {
-            found.push((at, Around { before, after: nearest.clone() }));
+            found.push((at, LinePosition { before, after: nearest.clone() }));
         }
     }
     found

@@ -6,7 +6,7 @@ use crate::oracle::Judge;
 use crate::setup::Setup;
 use crate::store::{Known, Store, StoreKey, TrialResult};
 use crate::variant::TreeKey;
-use crate::worker::Built;
+use crate::worker::BuildOutcome;
 use changes::outcome::Outcome;
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
@@ -21,7 +21,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub fn recall(&mut self, setup: &Setup, key: TreeKey) -> Option<Known> {
+    pub fn lookup(&mut self, setup: &Setup, key: TreeKey) -> Option<Known> {
         if let Some(known) = self.known.get(&key) {
             return Some(known.clone());
         }
@@ -31,7 +31,7 @@ impl Memory {
         Some(known)
     }
 
-    pub fn remember(&mut self, setup: &Setup, key: TreeKey, known: Known) -> Result<(), Error> {
+    pub fn memoise(&mut self, setup: &Setup, key: TreeKey, known: Known) -> Result<(), Error> {
         // Whether a tree builds does not depend on the test.
         let of_test = !matches!(known.what, TrialResult::Builds | TrialResult::Tested(Outcome::Broken));
         let at = self.store_key(setup, key, of_test);
@@ -66,24 +66,24 @@ pub(crate) fn test_context(setup: &Setup, judge: &Judge, timeout: Duration) -> V
 
 /// The result of a trial with errors in touched units.
 pub(crate) fn of_errors(errors: &[Diagnostic]) -> Known {
-    let mut lines = errors.iter().flat_map(Diagnostic::lines).take(MOST_LINES);
+    let mut lines = errors.iter().flat_map(Diagnostic::lines).take(MAX_LINES);
     let why = lines.next().unwrap_or_default();
     let known = Known::untested(TrialResult::Tested(Outcome::Broken), why);
     Known { more: lines.collect(), ..known }
 }
 
 /// Number of errors and notes that are kept.
-const MOST_LINES: usize = 60;
+const MAX_LINES: usize = 60;
 
 /// The result of a trial whose build failed.
-pub(crate) fn of_build(built: &Built) -> Option<Known> {
+pub(crate) fn of_build(built: &BuildOutcome) -> Option<Known> {
     match built {
-        Built::Yes => None,
-        Built::No(diagnostic, _) => {
+        BuildOutcome::Yes => None,
+        BuildOutcome::No(diagnostic, _) => {
             let known = Known::untested(TrialResult::Tested(Outcome::Broken), diagnostic.text.clone());
             Some(Known { more: diagnostic.more.clone(), ..known })
         }
-        Built::TooLong(_) => {
+        BuildOutcome::TooLong(_) => {
             let why = "the build was stopped as it took too long".to_owned();
             Some(Known::untested(TrialResult::Tested(Outcome::Broken), why))
         }

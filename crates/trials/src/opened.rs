@@ -108,7 +108,7 @@ struct Watch {
 }
 
 /// An event for one name in a watched directory.
-struct Happened {
+struct WatchEvent {
     watch: i32,
     what: ReadFlags,
     name: Option<PathBuf>,
@@ -206,13 +206,13 @@ impl Watch {
         }
     }
 
-    fn drain(&mut self) -> Vec<Happened> {
+    fn drain(&mut self) -> Vec<WatchEvent> {
         let mut happened = Vec::new();
         let mut buffer = [MaybeUninit::uninit(); 64 << 10];
         let mut reader = Reader::new(&self.inotify, &mut buffer);
         loop {
             match reader.next() {
-                Ok(event) => happened.push(Happened {
+                Ok(event) => happened.push(WatchEvent {
                     watch: event.wd(),
                     what: event.events(),
                     name: event.file_name().map(|n| PathBuf::from(OsStr::from_bytes(n.to_bytes()))),
@@ -227,7 +227,7 @@ impl Watch {
         }
     }
 
-    fn note(&mut self, event: &Happened, pending: &mut Vec<PathBuf>) {
+    fn note(&mut self, event: &WatchEvent, pending: &mut Vec<PathBuf>) {
         if event.what.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
             self.complete = false;
         }

@@ -92,9 +92,9 @@ impl Oracle {
 }
 
 /// A smaller slowdown relative to good is not a failure of [`Rule::Slower`].
-const LEAST_SLOWER: f64 = 1.5;
+const MIN_SLOWDOWN: f64 = 1.5;
 /// Shorter times are not compared, in seconds.
-const LEAST_TIME: f64 = 0.03;
+const MIN_TIME: f64 = 0.03;
 
 /// Judges runs by comparing them with those of good and bad.
 #[derive(Clone, Debug)]
@@ -128,7 +128,7 @@ impl Judge {
         }
         let masks: Vec<Mask> = (0..first_good.outputs.len()).map(|at| learn(good, bad, at)).collect();
         let least = |runs: &[Observed]| runs.iter().map(|run| run.cpu).fold(f64::INFINITY, f64::min);
-        let most_cpu = (least(good).max(LEAST_TIME) * least(bad).max(LEAST_TIME)).sqrt();
+        let most_cpu = (least(good).max(MIN_TIME) * least(bad).max(MIN_TIME)).sqrt();
         let mut judge = Judge {
             rule: rule.clone(),
             good: first_good.clone(),
@@ -138,13 +138,13 @@ impl Judge {
             symptom: Vec::new(),
         };
         judge.symptom = judge.differences(first_bad);
-        if *rule == Rule::Slower && least(bad) < least(good).max(LEAST_TIME) * LEAST_SLOWER {
+        if *rule == Rule::Slower && least(bad) < least(good).max(MIN_TIME) * MIN_SLOWDOWN {
             let why =
                 format!("it takes {:.2} s of processor time, the good one {:.2} s", least(bad), least(good));
             return Err(Error::DoesNotFail { why });
         }
         let passed: Vec<bool> = good.iter().map(|o| judge.passes(o)).collect();
-        if passed.iter().all(|p| !p) || !judge.can_be_good(first_good) {
+        if passed.iter().all(|p| !p) || !judge.is_valid_reference(first_good) {
             // With the versions swapped it would be a regression.
             if bad.iter().all(|o| judge.meets_expectation(o)) {
                 return Err(Error::Swapped { why: judge.diagnostic(first_good) });
@@ -188,7 +188,7 @@ impl Judge {
     }
 
     /// A version whose test does not terminate normally cannot be the reference.
-    fn can_be_good(&self, observed: &Observed) -> bool {
+    fn is_valid_reference(&self, observed: &Observed) -> bool {
         self.rule != Rule::SameAsGood || observed.status.exit_kind() == ExitKind::ByItself
     }
 
@@ -238,7 +238,7 @@ impl Judge {
 
     /// Whether a run should be repeated before it is judged: times are never measured only once.
     #[must_use]
-    pub fn wants_another(&self, observed: &Observed) -> bool {
+    pub fn needs_repeat(&self, observed: &Observed) -> bool {
         self.rule == Rule::Slower && observed.cpu > self.most_cpu && observed.cpu < self.most_cpu * 4.0
     }
 
@@ -272,15 +272,15 @@ impl Judge {
                 |(_, (bad, here))| bad.as_ref().map(|(_, line)| line) == here.as_ref().map(|(_, line)| line),
             );
         let is_judged = self.good.outputs.iter().any(|output| output.judged);
-        judged_alike && (is_judged || self.says_it_fails(observed))
+        judged_alike && (is_judged || self.shares_error_messages(observed))
     }
 
-    fn says_it_fails(&self, observed: &Observed) -> bool {
+    fn shares_error_messages(&self, observed: &Observed) -> bool {
         let complaints = |observed: &Observed| -> BTreeSet<Vec<u8>> {
             let texts = observed.outputs.iter().enumerate().map(|(at, output)| self.masked(at, output));
             let lines = texts
                 .flat_map(|text| text.text().split(|b| *b == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>());
-            lines.filter(|line| is_complaint(line)).map(|line| without_digits(&line)).collect()
+            lines.filter(|line| is_error_message(line)).map(|line| without_digits(&line)).collect()
         };
         let good = complaints(&self.good);
         let bad: BTreeSet<Vec<u8>> = complaints(&self.bad_run).difference(&good).cloned().collect();
@@ -409,7 +409,7 @@ fn learn(good: &[Observed], bad: &[Observed], at: usize) -> Mask {
 }
 
 /// Whether a line looks like a report of a failure.
-fn is_complaint(line: &[u8]) -> bool {
+fn is_error_message(line: &[u8]) -> bool {
     const WORDS: [&str; 8] = ["fail", "error", "assert", "abort", "not ok", "expected", "mismatch", "panic"];
     let lower = String::from_utf8_lossy(line).to_lowercase();
     WORDS.iter().any(|word| lower.contains(word))

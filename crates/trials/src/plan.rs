@@ -39,7 +39,7 @@ const ENDINGS: [&str; 16] = [
 const SOURCES: [&str; 12] = ["c", "cc", "cpp", "cxx", "c++", "h", "hh", "hpp", "hxx", "inc", "s", "rs"];
 
 /// Whether a file defines the build, by its name or because the build command runs it.
-pub(crate) fn is_plan(path: &Path, build: &str) -> bool {
+pub(crate) fn is_build_file(path: &Path, build: &str) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     // `Makefile.in`, `configure.ac`, `Makefile.linux`
     let stem = name.split('.').next().unwrap_or_default();
@@ -64,14 +64,14 @@ mod tests {
         for plan in
             ["Makefile", "src/Makefile.am", "makefile.linux", "a/CMakeLists.txt", "cmake/x.cmake", "rules.mk"]
         {
-            assert!(is_plan(Path::new(plan), "make"), "{plan}");
+            assert!(is_build_file(Path::new(plan), "make"), "{plan}");
         }
         for other in ["makefile_parser.c", "src/main.c", "config.h", "data/rules.txt", "README.md", "make.c"]
         {
-            assert!(!is_plan(Path::new(other), "make"), "{other}");
+            assert!(!is_build_file(Path::new(other), "make"), "{other}");
         }
-        assert!(is_plan(Path::new("tools/do-it.sh"), "sh ./tools/do-it.sh --fast && make"));
-        assert!(!is_plan(Path::new("tools/do-it.sh"), "make do-it"));
-        assert!(!is_plan(Path::new("src/main.c"), "cc -o main src/main.c"));
+        assert!(is_build_file(Path::new("tools/do-it.sh"), "sh ./tools/do-it.sh --fast && make"));
+        assert!(!is_build_file(Path::new("tools/do-it.sh"), "make do-it"));
+        assert!(!is_build_file(Path::new("src/main.c"), "cc -o main src/main.c"));
     }
 }

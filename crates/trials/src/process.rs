@@ -5,7 +5,7 @@
 //! has it.
 
 use crate::error::{At, Error};
-use crate::members::{self, Mark};
+use crate::process_marks::{self, Mark};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process, kill_process_group, waitid,
 };
@@ -58,10 +58,10 @@ pub struct Limits {
 pub enum Ending {
     /// All processes receive `SIGTERM`, and are killed if they do not end.
     #[default]
-    Ask,
+    Terminate,
     /// The leader is a recorder: all *other* processes are killed immediately, and the leader gets time to
     /// pack what they recorded up to then.
-    SpareLeader,
+    KillChildrenFirst,
 }
 
 /// How a command ended.
@@ -139,7 +139,7 @@ pub fn run(job: &Job, stop: &dyn Stop) -> Result<Ran, Error> {
     // Available until the process is reaped.
     let cpu = cpu_time(pid);
     let _ = child.wait();
-    members::kill_marked(&mark);
+    process_marks::kill_marked(&mark);
     Ok(Ran {
         status,
         seconds: started.elapsed().as_secs_f64(),
@@ -207,16 +207,16 @@ fn peek(pid: Pid) -> Option<Status> {
 
 fn end(pid: Pid, mark: &Mark, ending: Ending, why: Status) {
     match ending {
-        Ending::Ask => {
+        Ending::Terminate => {
             let _ = kill_process_group(pid, Signal::TERM);
             wait(pid, GRACE);
         }
         // The recording of a cancelled run is not needed.
-        Ending::SpareLeader if why == Status::Cancelled => {
+        Ending::KillChildrenFirst if why == Status::Cancelled => {
             let _ = kill_process(pid, Signal::KILL);
         }
-        Ending::SpareLeader => {
-            members::kill_all_but(pid, mark);
+        Ending::KillChildrenFirst => {
+            process_marks::kill_all_but(pid, mark);
             wait(pid, PACKING);
         }
     }

@@ -19,7 +19,7 @@ use crate::setup::{Mode, Setup, TrialLimits};
 use crate::store::{Known, Store, TrialResult};
 use crate::variant::{Base, Content, TreeKey, Variant, Variants};
 use crate::work::Work;
-use crate::worker::{Built, TestRun, Worker, WorkerContext};
+use crate::worker::{BuildOutcome, TestRun, Worker, WorkerContext};
 use changes::change::ChangeSet;
 use changes::outcome::{Outcome, Sanity, Trials};
 use std::collections::{BTreeSet, HashMap};
@@ -258,7 +258,7 @@ impl<'a> TrialRunner<'a> {
             .setup
             .limits
             .test
-            .unwrap_or_else(|| Duration::from_secs_f64(slowest * 10.0).max(TrialLimits::LEAST));
+            .unwrap_or_else(|| Duration::from_secs_f64(slowest * 10.0).max(TrialLimits::MIN_TIMEOUT));
         let context = WorkerContext { timeout, ..context };
         (self.watcher)(&Event::Testing(Side::Bad));
         let bad = run_version(&context, variants, bad_worker, Side::Bad, &sets[0].1)?;
@@ -281,7 +281,7 @@ impl<'a> TrialRunner<'a> {
         self.memory.context = test_context(&self.setup, &judge, timeout);
         for (set, run) in [(&sets[1].1, &good[0]), (&sets[0].1, &bad[0])] {
             let key = self.key(set)?;
-            self.memory.remember(&self.setup, key, judge.known(&run.observed))?;
+            self.memory.memoise(&self.setup, key, judge.known(&run.observed))?;
         }
         let masked = judge.masked_parts();
         self.judge = Some(judge);
@@ -354,7 +354,7 @@ impl<'a> TrialRunner<'a> {
 
     fn outcome_of(&mut self, variant: &Variant) -> Result<(Outcome, bool, String), Error> {
         let key = self.base.key(variant);
-        if let Some(known) = self.memory.recall(&self.setup, key)
+        if let Some(known) = self.memory.lookup(&self.setup, key)
             && let TrialResult::Tested(outcome) = known.what
         {
             self.counters.remembered.fetch_add(1, Ordering::Relaxed);
@@ -364,7 +364,7 @@ impl<'a> TrialRunner<'a> {
         let tried = self.try_tree(&mut worker, key, variant);
         self.workers.insert(0, worker);
         let known = tried?;
-        self.memory.remember(&self.setup, key, known.clone())?;
+        self.memory.memoise(&self.setup, key, known.clone())?;
         match known.what {
             TrialResult::Tested(outcome) => Ok((outcome, known.symptom, known.why)),
             TrialResult::Builds | TrialResult::Correct => Err(Error::NotPrepared),
@@ -479,19 +479,19 @@ impl Trials for TrialRunner<'_> {
 
     fn diagnostics(&mut self, reverted: &ChangeSet) -> Option<String> {
         let key = self.key(reverted).ok()?;
-        let known = self.memory.recall(&self.setup, key)?;
+        let known = self.memory.lookup(&self.setup, key)?;
         let lines = || std::iter::once(known.why.clone()).chain(known.more.clone());
         (known.what == TrialResult::Tested(Outcome::Broken)).then(|| lines().collect::<Vec<_>>().join("\n"))
     }
 
     fn fails_same_way(&mut self, reverted: &ChangeSet) -> bool {
         let Ok(key) = self.key(reverted) else { return false };
-        self.memory.recall(&self.setup, key).is_some_and(|known| known.symptom)
+        self.memory.lookup(&self.setup, key).is_some_and(|known| known.symptom)
     }
 
     fn fails_alike(&mut self, reverted: &ChangeSet) -> bool {
         let Ok(key) = self.key(reverted) else { return false };
-        self.memory.recall(&self.setup, key).is_some_and(|known| known.alike)
+        self.memory.lookup(&self.setup, key).is_some_and(|known| known.alike)
     }
 }
 
@@ -520,9 +520,9 @@ pub(crate) fn build_version(
 ) -> Result<(), Error> {
     let variant = variants.variant(reverted).map_err(Error::Changes)?;
     let (diagnostic, log) = match worker.build(context, context.base.key(&variant), &variant)? {
-        Built::Yes => return Ok(()),
-        Built::No(diagnostic, log) => (diagnostic.text, log),
-        Built::TooLong(log) => ("it was stopped as it took too long".to_owned(), log),
+        BuildOutcome::Yes => return Ok(()),
+        BuildOutcome::No(diagnostic, log) => (diagnostic.text, log),
+        BuildOutcome::TooLong(log) => ("it was stopped as it took too long".to_owned(), log),
     };
     Err(Error::DoesNotBuild { version: side, diagnostic, log })
 }

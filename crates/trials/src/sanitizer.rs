@@ -24,7 +24,7 @@
 
 mod object;
 
-pub use object::{Beside, Object, Source};
+pub use object::{Object, RelativePosition, Source};
 
 use crate::error::{At, Error};
 use serde::{Deserialize, Serialize};
@@ -162,14 +162,15 @@ pub fn reports(logs: &Path, tree: &Path, symbolizer: &Path) -> Result<Vec<Report
     }
     let source = |stack: &[Address]| {
         let known = frames(stack, &places).filter(|frame| frame.line > 0);
-        let mut own = known.filter_map(|frame| Some((frame, own_file(&frame.file, &tree)?)));
+        let mut own = known.filter_map(|frame| Some((frame, file_in_tree(&frame.file, &tree)?)));
         own.next().map(|(frame, file)| Source { file, line: frame.line })
     };
     let mut found: Vec<Report> = raw
         .iter()
         .map(|Raw { kind, access, stack, object }| {
-            let own = frames(stack, &places).find_map(|frame| Some((frame, own_file(&frame.file, &tree)?)));
-            let innermost = || frames(stack, &places).find(|frame| !frame.is_of_runtime());
+            let own =
+                frames(stack, &places).find_map(|frame| Some((frame, file_in_tree(&frame.file, &tree)?)));
+            let innermost = || frames(stack, &places).find(|frame| !frame.is_sanitizer_frame());
             let (frame, file) =
                 own.map_or_else(|| (innermost(), None), |(frame, file)| (Some(frame), Some(file)));
             let made =
@@ -297,7 +298,7 @@ struct Frame {
 
 impl Frame {
     /// Whether it is a part of the sanitizer, or its replacement of a library function.
-    fn is_of_runtime(&self) -> bool {
+    fn is_sanitizer_frame(&self) -> bool {
         let names = ["__asan", "__msan", "__sanitizer", "__interceptor", "___interceptor"];
         self.function.is_empty() || names.iter().any(|name| self.function.starts_with(name))
     }
@@ -338,7 +339,7 @@ fn places(wanted: &BTreeSet<Address>, symbolizer: &Path) -> Result<HashMap<Addre
 
 /// The file relative to the tree, if it is inside. Objects of the tree name their files relative to it; a
 /// library may do so too, but relative to the place where it was built.
-fn own_file(file: &Path, tree: &Path) -> Option<PathBuf> {
+fn file_in_tree(file: &Path, tree: &Path) -> Option<PathBuf> {
     let whole = fs::canonicalize(tree.join(file)).ok()?;
     let relative = whole.strip_prefix(tree).ok()?;
     (!relative.as_os_str().is_empty()).then(|| relative.to_owned())

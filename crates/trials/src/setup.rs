@@ -58,7 +58,7 @@ pub struct Tools {
 pub struct TrialLimits {
     /// For a build; unlimited if `None`.
     pub build: Option<Duration>,
-    /// For a test; if `None`, ten times the duration with good, and at least [`TrialLimits::LEAST`].
+    /// For a test; if `None`, ten times the duration with good, and at least [`TrialLimits::MIN_TIMEOUT`].
     pub test: Option<Duration>,
     /// Address space of a process of the test, in bytes. Recorded runs are not limited, since a recorder
     /// needs far more than its program.
@@ -69,7 +69,7 @@ pub struct TrialLimits {
 
 impl TrialLimits {
     /// No test is stopped earlier unless the user sets a limit.
-    pub const LEAST: Duration = Duration::from_secs(5);
+    pub const MIN_TIMEOUT: Duration = Duration::from_secs(5);
     /// Timeout of the first run of good, when no duration is known yet.
     pub const GOOD: Duration = Duration::from_secs(600);
     /// Minimum duration of a recorded hang, for runs that normally end almost immediately: up to a thousand

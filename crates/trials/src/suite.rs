@@ -11,7 +11,7 @@ use crate::setup::{Mode, Setup, TrialLimits};
 use crate::tree::remove_all;
 use crate::variant::{Base, Variant};
 use crate::work::Work;
-use crate::worker::{Built, TestRun, Worker, WorkerContext};
+use crate::worker::{BuildOutcome, TestRun, Worker, WorkerContext};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -79,9 +79,9 @@ impl Suite {
         let variant = Variant::default();
         let context = context(self, &self.setup, TrialLimits::GOOD);
         let (diagnostic, log) = match first.build(&context, self.base.key(&variant), &variant)? {
-            Built::Yes => (None, PathBuf::new()),
-            Built::No(diagnostic, log) => (Some(diagnostic.text), log),
-            Built::TooLong(log) => (Some("it was stopped as it took too long".to_owned()), log),
+            BuildOutcome::Yes => (None, PathBuf::new()),
+            BuildOutcome::No(diagnostic, log) => (Some(diagnostic.text), log),
+            BuildOutcome::TooLong(log) => (Some("it was stopped as it took too long".to_owned()), log),
         };
         if let Some(diagnostic) = diagnostic {
             return Err(Error::DoesNotBuild { version: Side::Bad, diagnostic, log });

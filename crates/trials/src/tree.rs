@@ -83,7 +83,7 @@ impl Tree {
             return Ok(base.paths().map(Path::to_owned).collect());
         };
         let changed = differing(base, &holds, variant);
-        self.keep_times(&changed)?;
+        self.save_times(&changed)?;
         // Removals first: a directory may have to be replaced by a file.
         for path in changed.iter().filter(|p| variant.entry(base, p).is_none()) {
             self.remove(path)?;
@@ -108,7 +108,7 @@ impl Tree {
 
     /// Saves the times of files that are about to be written, unless they were already written since the last
     /// build.
-    fn keep_times(&mut self, changed: &[PathBuf]) -> Result<(), Error> {
+    fn save_times(&mut self, changed: &[PathBuf]) -> Result<(), Error> {
         let Some(built) = &mut self.built else { return Ok(()) };
         for path in changed {
             if built.times.contains_key(path) {
@@ -134,14 +134,19 @@ impl Tree {
     }
 
     /// Whether files appear or disappear between the last build and a variant, or a file changes that
-    /// `is_plan` recognises as defining the build. A build tool may miss both: few makefiles depend on
+    /// `is_build_file` recognises as defining the build. A build tool may miss both: few makefiles depend on
     /// themselves, and the products of a deleted file remain.
-    pub fn is_rearranged_by(&self, base: &Base, variant: &Variant, is_plan: impl Fn(&Path) -> bool) -> bool {
+    pub fn needs_clean_build(
+        &self,
+        base: &Base,
+        variant: &Variant,
+        is_build_file: impl Fn(&Path) -> bool,
+    ) -> bool {
         let Some(from) = self.built.as_ref().map(|built| &built.variant).or(self.holds.as_ref()) else {
             return false;
         };
         let appears = |path: &Path| from.entry(base, path).is_none() != variant.entry(base, path).is_none();
-        differing(base, from, variant).iter().any(|path| appears(path) || is_plan(path))
+        differing(base, from, variant).iter().any(|path| appears(path) || is_build_file(path))
     }
 
     fn fill(&mut self, base: &Base, variant: &Variant) -> Result<(), Error> {

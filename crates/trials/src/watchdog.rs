@@ -6,7 +6,7 @@
 //! the leaders of groups only, and would end `relapse record` of a user who has logged out.
 
 use crate::error::Error;
-use crate::members::{self, Mark};
+use crate::process_marks::{self, Mark};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
@@ -30,7 +30,7 @@ pub(crate) struct Watchdog(Child);
 
 impl Watchdog {
     pub(crate) fn start() -> Result<Watchdog, Error> {
-        let ours = format!("{}={}", Mark::VARIABLE, members::session());
+        let ours = format!("{}={}", Mark::VARIABLE, process_marks::session());
         let mut command = Command::new("sh");
         command.args(["-c", SCRIPT, "sh"]).arg(ours);
         // It is none of those that it is to end.

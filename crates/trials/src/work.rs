@@ -14,7 +14,7 @@
 //! ```
 
 use crate::error::{At, Error};
-use crate::members;
+use crate::process_marks;
 use crate::tree::remove_all;
 use crate::watchdog::Watchdog;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -33,9 +33,9 @@ pub struct Work {
 }
 
 /// Removed at the end of the run.
-const PASSING: [&str; 2] = ["trees", "tmp"];
+const TEMPORARY_DIRS: [&str; 2] = ["trees", "tmp"];
 /// Kept until the next run.
-const LAST: [&str; 4] = ["logs", "recordings", "runs", "units"];
+const LAST_RUN_DIRS: [&str; 4] = ["logs", "recordings", "runs", "units"];
 
 impl Work {
     /// Makes the directory if need be, and takes hold of it. If its last holder was
@@ -62,16 +62,16 @@ impl Work {
             Err(TryLockError::Error(error)) => return Err(error).at("lock", &path),
         }
         if !holder.trim().is_empty() {
-            members::kill_session(holder.trim());
+            process_marks::kill_session(holder.trim());
         }
         let mut work = Work { root, lock, _watchdog: Watchdog::start()?, keep };
-        work.sign(members::session()).at("write", &path)?;
+        work.sign(process_marks::session()).at("write", &path)?;
         let ignore = work.root.join(".gitignore");
         fs::write(&ignore, "*\n").at("write", &ignore)?;
-        for name in PASSING.iter().chain(&LAST) {
+        for name in TEMPORARY_DIRS.iter().chain(&LAST_RUN_DIRS) {
             remove_all(&work.root.join(name))?;
         }
-        for name in PASSING.iter().chain(&LAST).chain(&["cache"]) {
+        for name in TEMPORARY_DIRS.iter().chain(&LAST_RUN_DIRS).chain(&["cache"]) {
             let path = work.root.join(name);
             fs::create_dir_all(&path).at("create", &path)?;
         }
@@ -136,7 +136,7 @@ impl Drop for Work {
     fn drop(&mut self) {
         // Errors cannot be reported here.
         if !self.keep {
-            for name in PASSING {
+            for name in TEMPORARY_DIRS {
                 let _ = remove_all(&self.root.join(name));
             }
         }
@@ -169,12 +169,12 @@ mod tests {
         fs::write(dir.path().join("trees/w00/a.c"), "").unwrap();
         let mut stray = std::process::Command::new("sleep")
             .arg("60")
-            .env(members::Mark::VARIABLE, "999999-abc.4")
+            .env(process_marks::Mark::VARIABLE, "999999-abc.4")
             .spawn()
             .unwrap();
         let mut other = std::process::Command::new("sleep")
             .arg("60")
-            .env(members::Mark::VARIABLE, "999999-abcd.4")
+            .env(process_marks::Mark::VARIABLE, "999999-abcd.4")
             .spawn()
             .unwrap();
         let work = Work::open(dir.path(), false).unwrap();

@@ -36,7 +36,7 @@ pub(crate) struct WorkerContext<'a> {
 }
 
 /// Variables that builds and tests must not inherit.
-const FOREIGN: [&str; 12] = [
+const SCRUBBED_VARIABLES: [&str; 12] = [
     "MAKEFLAGS",
     "MAKELEVEL",
     "MFLAGS",
@@ -55,7 +55,7 @@ pub(crate) const SANITIZED: u32 = 10;
 
 /// The result of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Built {
+pub(crate) enum BuildOutcome {
     Yes,
     /// The diagnostics, and the log.
     No(BuildError, PathBuf),
@@ -82,7 +82,7 @@ pub(crate) struct Worker {
     mode: Mode,
     tree: Tree,
     /// The key from which the tree was last built, unless that has to be repeated.
-    built: Option<(TreeKey, Built)>,
+    built: Option<(TreeKey, BuildOutcome)>,
     before: Snapshot,
 }
 
@@ -135,9 +135,10 @@ impl Worker {
             return Ok(None);
         }
         // A build file that this build does not read, such as that of another build system, has no effect.
-        let is_plan = |path: &Path| plan::is_plan(path, &context.setup.build) && checker.may_be_read(path);
+        let is_build_file =
+            |path: &Path| plan::is_build_file(path, &context.setup.build) && checker.may_be_read(path);
         let touched: BTreeSet<PathBuf> = variant.touched(context.base).map(Path::to_owned).collect();
-        if touched.iter().any(|path| is_plan(path)) {
+        if touched.iter().any(|path| is_build_file(path)) {
             return Ok(None);
         }
         if !self.has_built(key) {
@@ -161,28 +162,28 @@ impl Worker {
         context: &WorkerContext,
         key: TreeKey,
         variant: &Variant,
-    ) -> Result<Built, Error> {
+    ) -> Result<BuildOutcome, Error> {
         if let Some((_, built)) = self.built.take_if(|(last, _)| *last == key) {
             self.built = Some((key, built.clone()));
             return Ok(built);
         }
-        let is_plan = |path: &Path| plan::is_plan(path, &context.setup.build);
-        if self.tree.is_rearranged_by(context.base, variant, is_plan) {
+        let is_build_file = |path: &Path| plan::is_build_file(path, &context.setup.build);
+        if self.tree.needs_clean_build(context.base, variant, is_build_file) {
             self.wipe()?;
         }
-        let mut from_nothing = self.tree.is_empty();
+        let mut from_scratch = self.tree.is_empty();
         let built = loop {
             self.tree.set(context.base, variant)?;
             match self.build_once(context, key)? {
                 // Stale products can break a correct build.
-                (Built::No(..), false) if !from_nothing => {
+                (BuildOutcome::No(..), false) if !from_scratch => {
                     self.wipe()?;
-                    from_nothing = true;
+                    from_scratch = true;
                 }
-                (Built::TooLong(log), _) => {
+                (BuildOutcome::TooLong(log), _) => {
                     // Products may be incomplete.
                     self.wipe()?;
-                    break Built::TooLong(log);
+                    break BuildOutcome::TooLong(log);
                 }
                 (built, _) => {
                     self.before = self.tree.snapshot()?;
@@ -195,40 +196,40 @@ impl Worker {
     }
 
     /// Also returns whether a failure is certain to be caused by the variant itself.
-    fn build_once(&mut self, context: &WorkerContext, key: TreeKey) -> Result<(Built, bool), Error> {
+    fn build_once(&mut self, context: &WorkerContext, key: TreeKey) -> Result<(BuildOutcome, bool), Error> {
         let setup = context.setup;
         let number = context.counters.builds.fetch_add(1, Ordering::Relaxed) + 1;
         let log = context.work.log(&format!("{number:04}-{}-{}-{key}.log", self.name, self.mode.name()));
         let directory = self.tree.root().join(&setup.subdirectory);
         if !directory.is_dir() {
             let diagnostic = format!("the directory {} is not there", setup.subdirectory.display());
-            return Ok((Built::No(BuildError::certain(diagnostic), log), true));
+            return Ok((BuildOutcome::No(BuildError::certain(diagnostic), log), true));
         }
         let job = Job {
             command: process::shell(&setup.build),
             directory: &directory,
             environment: self.build_environment(context)?,
-            without: &FOREIGN,
+            without: &SCRUBBED_VARIABLES,
             stdin: None,
             stdout: &log,
             stderr: &log,
             limits: Limits { time: setup.limits.build, memory: None, output: None },
-            ending: Ending::Ask,
+            ending: Ending::Terminate,
         };
         self.tree.begin_build();
         let ran = process::run(&job, context.stop)?;
         Ok(match ran.status {
-            Status::Exit(0) => (Built::Yes, true),
+            Status::Exit(0) => (BuildOutcome::Yes, true),
             Status::Cancelled => {
                 // An incomplete product would look complete to the next build.
                 self.wipe()?;
                 return Err(Error::Cancelled);
             }
-            Status::TimedOut | Status::OutputLimit => (Built::TooLong(log), true),
+            Status::TimedOut | Status::OutputLimit => (BuildOutcome::TooLong(log), true),
             Status::Exit(_) | Status::Signal(_) => {
                 let diagnostic = build_error::first(&log, self.tree.root());
                 let certain = diagnostic.from_compiler;
-                (Built::No(diagnostic, log), certain)
+                (BuildOutcome::No(diagnostic, log), certain)
             }
         })
     }
@@ -267,7 +268,7 @@ impl Worker {
         }
         let limits = Limits { time: Some(time), memory, output: Some(limits.output) };
         let command = process::shell(&context.setup.test);
-        self.execute(context, name, command, limits, Ending::Ask, stop)
+        self.execute(context, name, command, limits, Ending::Terminate, stop)
     }
 
     /// Runs another command in the directory of the test, and returns its status.
@@ -279,7 +280,8 @@ impl Worker {
         time: Duration,
     ) -> Result<Status, Error> {
         let limits = Limits { time: Some(time), memory: None, output: Some(context.setup.limits.output) };
-        let run = self.execute(context, name, process::shell(command), limits, Ending::Ask, context.stop)?;
+        let run =
+            self.execute(context, name, process::shell(command), limits, Ending::Terminate, context.stop)?;
         Ok(run.status)
     }
 
@@ -302,7 +304,7 @@ impl Worker {
         command.push("--".into());
         command.extend(process::shell(&context.setup.test));
         let limits = Limits { time: Some(time), memory: None, output: Some(context.setup.limits.output) };
-        self.execute(context, name, command, limits, Ending::SpareLeader, context.stop)
+        self.execute(context, name, command, limits, Ending::KillChildrenFirst, context.stop)
     }
 
     fn execute(
@@ -331,7 +333,7 @@ impl Worker {
             command,
             directory: &directory,
             environment,
-            without: &FOREIGN,
+            without: &SCRUBBED_VARIABLES,
             stdin: setup.stdin.as_deref(),
             stdout: &stdout,
             stderr: &stderr,

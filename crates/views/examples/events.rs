@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             c.matching.compared as f64 / n
         );
         for number in 0..c.sequences.len().min(shown) {
-            let told = views::told::tell(&c, left, right, number, views::told::Extent::default());
+            let told = views::told::tell(&c, left, right, number, views::told::SummaryLimits::default());
             println!("{} in {}, depends on {:?}", told.change, told.stack.join(" < "), told.depends_on);
             for pair in told.rows {
                 let text = |e: Option<views::told::Entry>| e.map_or_else(String::new, |e| e.text);

@@ -7,7 +7,7 @@ use views::compare::compare_by_lcs;
 use views::trace::Trace;
 
 /// Step limit of a comparison.
-const PATIENCE: u64 = 400_000_000_000;
+const MAX_STEPS: u64 = 400_000_000_000;
 
 fn trace(dir: &str, options: &views::extract::Options) -> Result<Trace, Box<dyn Error>> {
     let recording = recording::Recording::open(dir.as_ref())?;
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let budget = views::column::Budget::new(6 << 30);
     let options = views::extract::Options { budget, ..Default::default() };
     let (left, right) = (trace(old, &options)?, trace(new, &options)?);
-    if let Some(comparison) = compare_by_lcs(&left, &right, PATIENCE) {
+    if let Some(comparison) = compare_by_lcs(&left, &right, MAX_STEPS) {
         println!("differences={}", comparison.matching.differences());
         println!("compared={}", comparison.matching.compared);
     }

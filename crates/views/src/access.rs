@@ -1,11 +1,11 @@
 //! Loads and stores: resolves the object and the field that each one accesses.
 
-use crate::book::{Book, plain_shape};
-use crate::extract::{Active, Extractor};
+use crate::extract::{ActiveCall, Extractor};
 use crate::fleeting::{self, Label};
 use crate::names::mix;
-use crate::plan::{self, NAMED_ELEMENTS, Plan, Root};
-use crate::trace::{Kind, NONE, Shape, Take};
+use crate::plan::{self, MAX_NAMED_ELEMENTS, Plan, Root};
+use crate::trace::{Encoding, Kind, NONE, Shape};
+use crate::trace_tables::{TraceTables, plain_shape};
 use crate::types::{self, Sort, Wanted};
 use program::inst::{Inst, Operand, Ty};
 use replay::observer::{Effect, Observer, View};
@@ -29,10 +29,10 @@ impl Extractor<'_> {
         let mut extra = 0;
         if act == NONE && place != 0 {
             // The element's index was computed from a fleeting value, so the event omits it.
-            act = self.name_element(number, element, true);
+            act = self.element_site(number, element, true);
         } else if act == NONE {
-            act = self.name_element(number, element, false);
-            if element / self.plans[self.current].accesses[number].len.max(1) >= NAMED_ELEMENTS as u64 {
+            act = self.element_site(number, element, false);
+            if element / self.plans[self.current].accesses[number].len.max(1) >= MAX_NAMED_ELEMENTS as u64 {
                 extra = element;
             }
         }
@@ -47,21 +47,21 @@ impl Extractor<'_> {
         if let Root::Untyped = access.root {
             self.note_untyped();
         }
-        let (hash, mut take) = self.book.quick[act as usize];
-        if let (Take::Whole(0), Effect::Copy { len, .. } | Effect::Fill { len, .. }) = (take, effect) {
+        let (hash, mut take) = self.trace_tables.quick[act as usize];
+        if let (Encoding::Whole(0), Effect::Copy { len, .. } | Effect::Fill { len, .. }) = (take, effect) {
             // The length is known only at run time.
-            take = Take::Whole(len.min(1 << 20) as u32);
+            take = Encoding::Whole(len.min(1 << 20) as u32);
         }
         let (value, said) = self.represent_labelled(take, label, raw, address, view);
         if label != 0 {
-            act = self.fleeting_act(act, label);
+            act = self.fleeting_site(act, label);
         }
         let mut key = mix(hash, said);
         if extra != 0 {
             key = mix(key, extra);
         }
         if set
-            && let Some(object) = self.book.objects.all.get_mut(target as usize)
+            && let Some(object) = self.trace_tables.objects.all.get_mut(target as usize)
             && object.written < 4
         {
             object.written += 1;
@@ -91,14 +91,14 @@ impl Extractor<'_> {
 
     fn note_untyped(&mut self) {
         let method = self.plans[self.current].method;
-        let name = self.book.methods[method as usize].name;
+        let name = self.trace_tables.methods[method as usize].name;
         *self.untyped.entry(name).or_default() += 1;
     }
 
     /// Resolves an access to its event site (if known), object, and distance from the object's start.
     #[inline]
     pub(crate) fn resolve(&mut self, view: &View<'_>, number: usize, address: u64) -> (u32, u32, u64) {
-        let Extractor { plans, book, frames, stack, .. } = self;
+        let Extractor { plans, trace_tables, frames, stack, .. } = self;
         let access = &mut plans[self.current].accesses[number];
         match access.root {
             Root::Fixed { object } => (access.act, object, 0),
@@ -108,7 +108,7 @@ impl Extractor<'_> {
             },
             Root::Local { offset, name, .. } => {
                 let base = view.frame.wrapping_add(offset);
-                let object = cached(access, book, frames, *stack, base, name);
+                let object = cached(access, trace_tables, frames, *stack, base, name);
                 let act = if access.offset.is_some() { access.act } else { NONE };
                 (act, object, address.wrapping_sub(base))
             }
@@ -123,13 +123,16 @@ impl Extractor<'_> {
                     distance = address.wrapping_sub(base);
                     act = NONE;
                 }
-                (act, cached(access, book, frames, *stack, base, name), distance)
+                (act, cached(access, trace_tables, frames, *stack, base, name), distance)
             }
             Root::Element { size, .. } => {
                 let (start, end, object) = access.cached;
-                if !(start <= address && address < end && (object == NONE || book.objects.is_alive(object))) {
+                if !(start <= address
+                    && address < end
+                    && (object == NONE || trace_tables.objects.is_alive(object)))
+                {
                     access.cached = (0, 0, NONE);
-                    let found = region(plans, book, frames, *stack, address);
+                    let found = region(plans, trace_tables, frames, *stack, address);
                     let access = &mut plans[self.current].accesses[number];
                     access.cached = found;
                     let (start, _, object) = found;
@@ -144,11 +147,11 @@ impl Extractor<'_> {
 
     /// The event site for a part of an object that has none yet. With `open`, the element's index is omitted.
     #[inline(never)]
-    pub(crate) fn name_element(&mut self, number: usize, distance: u64, open: bool) -> u32 {
+    pub(crate) fn element_site(&mut self, number: usize, distance: u64, open: bool) -> u32 {
         let access = &self.plans[self.current].accesses[number];
         let step = access.len.max(1);
         let element = (distance / step) as usize;
-        let named = element < NAMED_ELEMENTS && !open;
+        let named = element < MAX_NAMED_ELEMENTS && !open;
         let known = match (named, access.offset) {
             (true, None) => access.acts.get(element).copied().unwrap_or(NONE),
             (false, None) => access.open,
@@ -157,7 +160,7 @@ impl Extractor<'_> {
         if known != NONE {
             return known;
         }
-        let (plan, image) = (&self.plans[self.current], self.book.image);
+        let (plan, image) = (&self.plans[self.current], self.trace_tables.image);
         let at = (plan.module, plan.function, access.index as usize);
         let (method, kind, len, machine) = (plan.method, access.kind, access.len, access.ty);
         let single = access.cached.1.wrapping_sub(access.cached.0) == len;
@@ -165,7 +168,7 @@ impl Extractor<'_> {
             Root::Global { ty, .. } | Root::Local { ty, .. } | Root::Record { ty, .. } => {
                 let wanted = Wanted { len, sort: machine.map(Sort::of), open: !named, bits: access.bits };
                 let part = types::part(image.module(ty.0), ty.1, distance, wanted);
-                (self.book.type_name(Some(ty)), part.path, part.ty.map(|t| (ty.0, t)))
+                (self.trace_tables.type_name(Some(ty)), part.path, part.ty.map(|t| (ty.0, t)))
             }
             Root::Element { ty, name, size } => {
                 let path = match (named, single) {
@@ -180,13 +183,13 @@ impl Extractor<'_> {
         };
         let untyped = matches!(access.root, Root::Untyped);
         let shape = match (ty, machine) {
-            (Some(ty), Some(machine)) => fitting(self.book.shape(ty), machine),
-            (Some(ty), None) => self.book.shape(ty),
+            (Some(ty), Some(machine)) => shape_for_access(self.trace_tables.shape(ty), machine),
+            (Some(ty), None) => self.trace_tables.shape(ty),
             (None, Some(ty)) => plain_shape(ty),
             (None, None) => Shape::Whole(len.min(1 << 20) as u32),
         };
-        let name = self.book.names.intern(&path);
-        let act = self.book.act(at, method, kind, owner, name, shape, Arc::new([]));
+        let name = self.trace_tables.names.intern(&path);
+        let act = self.trace_tables.act(at, method, kind, owner, name, shape, Arc::new([]));
         let access = &mut self.plans[self.current].accesses[number];
         match (named, access.offset) {
             _ if untyped => access.act = act,
@@ -205,7 +208,7 @@ impl Extractor<'_> {
 
 /// The declared type's shape, unless the access's machine type contradicts it: a pointer is never shown as a
 /// number, whatever its declared type.
-fn fitting(shape: Shape, machine: Ty) -> Shape {
+fn shape_for_access(shape: Shape, machine: Ty) -> Shape {
     let number = matches!(shape, Shape::Signed(_) | Shape::Unsigned(_) | Shape::Float(_) | Shape::Char(_));
     match machine {
         Ty::Ptr if number => Shape::Pointer,
@@ -218,19 +221,19 @@ fn fitting(shape: Shape, machine: Ty) -> Shape {
 #[inline]
 pub(crate) fn cached(
     access: &mut plan::Access,
-    book: &mut Book<'_>,
-    frames: &mut [Active],
+    trace_tables: &mut TraceTables<'_>,
+    frames: &mut [ActiveCall],
     stack: u64,
     base: u64,
     ty: u32,
 ) -> u32 {
     let (known, _, object) = access.cached;
-    if known == base && book.objects.is_at(object, base) {
+    if known == base && trace_tables.objects.is_at(object, base) {
         return object;
     }
-    let object = match book.objects.at(base, ty) {
+    let object = match trace_tables.objects.at(base, ty) {
         Some(known) => known,
-        None => make(book, frames, stack, base, ty),
+        None => make(trace_tables, frames, stack, base, ty),
     };
     access.cached = (base, base, object);
     object
@@ -238,36 +241,42 @@ pub(crate) fn cached(
 
 /// Creates an object and adds it to the list of the frame that contains it.
 #[cold]
-pub(crate) fn make(book: &mut Book<'_>, frames: &mut [Active], stack: u64, base: u64, ty: u32) -> u32 {
-    let inside = |f: &&mut Active| f.frame <= base && base < f.frame + f.size.max(1);
+pub(crate) fn make(
+    trace_tables: &mut TraceTables<'_>,
+    frames: &mut [ActiveCall],
+    stack: u64,
+    base: u64,
+    ty: u32,
+) -> u32 {
+    let inside = |f: &&mut ActiveCall| f.frame <= base && base < f.frame + f.size.max(1);
     let frame = match base < stack && frames.last().is_some_and(|f| f.frame <= base) {
         true => frames.iter_mut().rev().find(inside).map(|f| &mut f.list),
         false => None,
     };
     if frame.is_none()
-        && let Some(global) = book.global_around(base)
+        && let Some(global) = trace_tables.global_around(base)
         && global.address == base
     {
-        let name = if ty == 0 { book.type_name(global.ty) } else { ty };
-        return book.objects.named(base, name, global.name);
+        let name = if ty == 0 { trace_tables.type_name(global.ty) } else { ty };
+        return trace_tables.objects.named(base, name, global.name);
     }
-    book.objects.make(base, ty, frame)
+    trace_tables.objects.make(base, ty, frame)
 }
 
 /// The memory region of an untyped address: start, end, object.
 #[cold]
 pub(crate) fn region(
     plans: &[Plan],
-    book: &mut Book<'_>,
-    frames: &mut [Active],
+    trace_tables: &mut TraceTables<'_>,
+    frames: &mut [ActiveCall],
     stack: u64,
     address: u64,
 ) -> (u64, u64, u32) {
-    if let Some((start, len, object)) = book.objects.block(address) {
+    if let Some((start, len, object)) = trace_tables.objects.block(address) {
         return (start, start + len, object);
     }
-    if let Some(global) = book.global_around(address) {
-        let object = book.global_object(global);
+    if let Some(global) = trace_tables.global_around(address) {
+        let object = trace_tables.global_object(global);
         return (global.address, global.address + global.size, object);
     }
     if address < stack
@@ -278,10 +287,10 @@ pub(crate) fn region(
         let local = locals.copied().find(|(start, size, _)| *start <= offset && offset < start + size);
         let (start, size, ty) = local.unwrap_or((0, frame.size, None));
         let start = frame.frame + start;
-        let ty = book.type_name(ty);
-        let object = match book.objects.at(start, ty) {
+        let ty = trace_tables.type_name(ty);
+        let object = match trace_tables.objects.at(start, ty) {
             Some(known) => known,
-            None => make(book, frames, stack, start, ty),
+            None => make(trace_tables, frames, stack, start, ty),
         };
         return (start, start + size, object);
     }

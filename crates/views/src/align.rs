@@ -13,11 +13,11 @@ use crate::trace::{NONE, Trace};
 use std::ops::Range;
 
 /// The number of consecutive events that must agree before two positions count as corresponding.
-const STRETCH: usize = 6;
+const MIN_EQUAL_RUN: usize = 6;
 /// The largest difference in position that is tried before a window is compared.
-const SMALL: usize = 4;
+const MAX_SMALL_SKIP: usize = 4;
 /// Initial number of slots in the hash table of a search.
-const FEW_GRAMS: usize = 1 << 10;
+const INITIAL_SLOTS: usize = 1 << 10;
 
 /// The result of an alignment: which events are similar.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ struct Aligner<'t> {
     a: Vec<u64>,
     b: Vec<u64>,
     windows: Windows,
-    grams: [Grams; 2],
+    run_indices: [RunIndex; 2],
 }
 
 /// Aligns two threads. `window` is the look-ahead distance.
@@ -95,7 +95,7 @@ pub fn align(
         a: Vec::new(),
         b: Vec::new(),
         windows: Windows::default(),
-        grams: Default::default(),
+        run_indices: Default::default(),
     };
     aligner.run(l, r);
 }
@@ -143,7 +143,7 @@ impl Aligner<'_> {
             }
             // If one window covers all remaining events, the window comparison is the more accurate method.
             if (end_l - i).max(end_r - j) > 2 * self.window
-                && let Some((next_l, next_r)) = self.small_step(i..end_l, j..end_r)
+                && let Some((next_l, next_r)) = self.skip_small_difference(i..end_l, j..end_r)
             {
                 self.fill(i..next_l, j..next_r);
                 (i, j) = (next_l, next_r);
@@ -154,7 +154,7 @@ impl Aligner<'_> {
                 (i, j) = self.commit(i..end_l, j..end_r);
                 continue;
             }
-            match self.stretch(i..end_l, j..end_r) {
+            match self.next_equal_run(i..end_l, j..end_r) {
                 Some((next_l, next_r)) => {
                     self.fill(i..next_l, j..next_r);
                     (i, j) = (next_l, next_r);
@@ -164,11 +164,11 @@ impl Aligner<'_> {
         }
     }
 
-    /// Skips up to [`SMALL`] events on either side if the following events are equal again. Most differences
+    /// Skips up to [`MAX_SMALL_SKIP`] events on either side if the following events are equal again. Most differences
     /// are that small and need no window comparison.
-    fn small_step(&mut self, l: Range<usize>, r: Range<usize>) -> Option<(usize, usize)> {
-        let reach = SMALL + STRETCH;
-        let (mut a, mut b) = ([0; SMALL + STRETCH], [0; SMALL + STRETCH]);
+    fn skip_small_difference(&mut self, l: Range<usize>, r: Range<usize>) -> Option<(usize, usize)> {
+        let reach = MAX_SMALL_SKIP + MIN_EQUAL_RUN;
+        let (mut a, mut b) = ([0; MAX_SMALL_SKIP + MIN_EQUAL_RUN], [0; MAX_SMALL_SKIP + MIN_EQUAL_RUN]);
         let read = |cursor: &mut Cursor<'_, u64>, range: &Range<usize>, to: &mut [u64]| {
             let n = range.len().min(reach);
             for (k, to) in to[..n].iter_mut().enumerate() {
@@ -178,11 +178,14 @@ impl Aligner<'_> {
         };
         let n = read(&mut self.keys.0, &l, &mut a);
         let m = read(&mut self.keys.1, &r, &mut b);
-        for distance in 1..=SMALL {
+        for distance in 1..=MAX_SMALL_SKIP {
             for i in 0..=distance {
                 let j = distance - i;
                 self.matching.compared += 1;
-                if i + STRETCH <= n && j + STRETCH <= m && a[i..i + STRETCH] == b[j..j + STRETCH] {
+                if i + MIN_EQUAL_RUN <= n
+                    && j + MIN_EQUAL_RUN <= m
+                    && a[i..i + MIN_EQUAL_RUN] == b[j..j + MIN_EQUAL_RUN]
+                {
                     return Some((l.start + i, r.start + j));
                 }
             }
@@ -231,24 +234,24 @@ impl Aligner<'_> {
         }
     }
 
-    /// Finds the nearest position ahead from which [`STRETCH`] consecutive events are equal.
-    fn stretch(&mut self, l: Range<usize>, r: Range<usize>) -> Option<(usize, usize)> {
+    /// Finds the nearest position ahead from which [`MIN_EQUAL_RUN`] consecutive events are equal.
+    fn next_equal_run(&mut self, l: Range<usize>, r: Range<usize>) -> Option<(usize, usize)> {
         let mut ahead = [self.left.keys.cursor(), self.right.keys.cursor()];
-        self.grams.iter_mut().for_each(Grams::clear);
+        self.run_indices.iter_mut().for_each(RunIndex::clear);
         let ranges = [l, r];
         for n in 0..ranges[0].len().max(ranges[1].len()) {
             for side in 0..2 {
                 let at = ranges[side].start + n;
-                if at + STRETCH > ranges[side].end {
+                if at + MIN_EQUAL_RUN > ranges[side].end {
                     continue;
                 }
-                let gram = (at..at + STRETCH).fold(0, |hash, k| mix(hash, ahead[side].get(k)));
+                let gram = (at..at + MIN_EQUAL_RUN).fold(0, |hash, k| mix(hash, ahead[side].get(k)));
                 self.matching.compared += 1;
-                if let Some(other) = self.grams[1 - side].get(gram) {
+                if let Some(other) = self.run_indices[1 - side].get(gram) {
                     let other = ranges[1 - side].start + other as usize;
                     return Some(if side == 0 { (at, other) } else { (other, at) });
                 }
-                self.grams[side].note(gram, n as u32);
+                self.run_indices[side].note(gram, n as u32);
             }
         }
         None
@@ -258,20 +261,20 @@ impl Aligner<'_> {
 /// The first position of each run of events, by hash. Reused from one search to the next, so that a short
 /// search costs only what it reads.
 #[derive(Debug, Default)]
-struct Grams {
+struct RunIndex {
     /// Open addressing: hash, number of the search, position.
     slots: Vec<(u64, u32, u32)>,
     search: u32,
     used: usize,
 }
 
-impl Grams {
+impl RunIndex {
     fn clear(&mut self) {
         self.used = 0;
         self.search = self.search.wrapping_add(1);
         // A table that grew in a long search is dropped: it would slow down all short ones.
-        if self.search == 0 || self.slots.len() != FEW_GRAMS {
-            self.slots = vec![(0, 0, 0); FEW_GRAMS];
+        if self.search == 0 || self.slots.len() != INITIAL_SLOTS {
+            self.slots = vec![(0, 0, 0); INITIAL_SLOTS];
             self.search = 1;
         }
     }

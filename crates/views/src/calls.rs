@@ -1,9 +1,9 @@
 //! Calls and returns, of the program's functions and of external ones; allocation and deallocation.
 
-use crate::book::plain_shape;
-use crate::extract::{Active, Extractor};
+use crate::extract::{ActiveCall, Extractor};
 use crate::names::mix;
 use crate::trace::{Kind, NONE, Shape};
+use crate::trace_tables::plain_shape;
 use externals::format::{Parser, Piece};
 use externals::{FormatArgs, Len, Place, flag};
 use program::inst::{ArgTy, Inst, Operand, Ty};
@@ -24,7 +24,7 @@ impl Extractor<'_> {
         let caller = self.frames.last().map_or((0, 0), |f| (f.plan, if outside { 0 } else { f.index }));
         let mut call = self.call_act(caller, callee, outside);
         let first = self.arguments.len() as u64;
-        let mut key = self.book.quick[call as usize].0;
+        let mut key = self.trace_tables.quick[call as usize].0;
         let mut labels = Vec::new();
         for n in 0..self.plans[callee as usize].registers.len() {
             let (reg, take) = self.plans[callee as usize].registers[n];
@@ -50,7 +50,7 @@ impl Extractor<'_> {
         };
         self.emit(call, active, first, key);
         let size = self.plans[callee as usize].frame_size;
-        self.frames.push(Active { plan: callee, active, frame: view.frame, size, list: NONE, index: 0 });
+        self.frames.push(ActiveCall { plan: callee, active, frame: view.frame, size, list: NONE, index: 0 });
         self.current = callee as usize;
     }
 
@@ -69,10 +69,10 @@ impl Extractor<'_> {
             return act;
         }
         let (plan, target) = (&self.plans[caller as usize], &self.plans[callee as usize]);
-        let name = self.book.methods[target.method as usize].name;
+        let name = self.trace_tables.methods[target.method as usize].name;
         let at = (plan.module, plan.function, if outside { usize::MAX } else { index as usize });
         let arguments = target.parameters.clone();
-        let act = self.book.act(at, plan.method, Kind::Call, 0, name, Shape::Arguments, arguments);
+        let act = self.trace_tables.act(at, plan.method, Kind::Call, 0, name, Shape::Arguments, arguments);
         self.calls.insert(key, (act, NONE));
         self.remember(caller, index, callee, outside, act);
         act
@@ -91,14 +91,14 @@ impl Extractor<'_> {
     }
 
     /// The event sites of an external call and of its return.
-    pub(crate) fn external_acts(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> (u32, u32) {
+    pub(crate) fn external_sites(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> (u32, u32) {
         let caller = self.current as u64;
         let key = mix(mix(call.target, 0xE), caller << 32 | u64::from(view.index));
         if let Some(known) = self.calls.get(&key) {
             return *known;
         }
         let Inst::Call(inst) = &view.function().code[view.index as usize] else { return (NONE, NONE) };
-        let image = self.book.image;
+        let image = self.trace_tables.image;
         // Several functions of a library may lie at one address, such as `strtol` and `strtoll`: the name in the
         // source is the one that is meant.
         let named = match inst.callee {
@@ -116,7 +116,7 @@ impl Extractor<'_> {
             (None, None) => "?".to_owned(),
         };
         let name = named.unwrap_or_else(found);
-        let texts = printed_texts(self.book.image, call);
+        let texts = printed_texts(self.trace_tables.image, call);
         let reads_text = |number: u32, slot: u32| {
             if let Some((first, texts)) = &texts
                 && number >= *first
@@ -154,15 +154,16 @@ impl Extractor<'_> {
         let allocates =
             call.known.is_some_and(|k| k.allocates.is_some()) || is_one_of(&name, &["_Znwm", "_Znam"]);
         let deletes = is_one_of(&name, &["_ZdlPv", "_ZdaPv"]);
-        let name = self.book.names.intern(&readable(&name));
+        let name = self.trace_tables.names.intern(&readable(&name));
         let plan = &self.plans[self.current];
         let (at, method) = ((plan.module, plan.function, view.index as usize), plan.method);
         let acts = if allocates {
-            let init = self.book.act(at, method, Kind::Init, 0, name, Shape::Bytes, Arc::new([]));
+            let init = self.trace_tables.act(at, method, Kind::Init, 0, name, Shape::Bytes, Arc::new([]));
             (init, init)
         } else {
-            let call = self.book.act(at, method, Kind::Call, 0, name, Shape::Arguments, arguments.into());
-            (call, self.book.act(at, method, Kind::Return, 0, name, shape, Arc::new([])))
+            let call =
+                self.trace_tables.act(at, method, Kind::Call, 0, name, Shape::Arguments, arguments.into());
+            (call, self.trace_tables.act(at, method, Kind::Return, 0, name, shape, Arc::new([])))
         };
         if deletes {
             self.deletes.push(acts.0);
@@ -180,26 +181,27 @@ impl Extractor<'_> {
             None => (result != 0).then(|| (result, argument(0))),
         };
         let Some((address, len)) = block else {
-            self.emit(act, NONE, 0, mix(self.book.acts[act as usize].hash, 0));
+            self.emit(act, NONE, 0, mix(self.trace_tables.acts[act as usize].hash, 0));
             return;
         };
         let is_moved = call.known.is_some_and(|k| k.has(flag::MOVES)) && argument(0) != 0;
-        let moved = is_moved.then(|| self.book.objects.moved(argument(0), address, len)).flatten();
-        let object = moved.unwrap_or_else(|| self.book.objects.allocated(address, len.max(1), act, 0));
+        let moved = is_moved.then(|| self.trace_tables.objects.moved(argument(0), address, len)).flatten();
+        let object =
+            moved.unwrap_or_else(|| self.trace_tables.objects.allocated(address, len.max(1), act, 0));
         let size = match self.all_steps() {
             true => call.site.args.iter().enumerate().fold(0, |l, (n, _)| l | self.shown_argument(view, n)),
             false => 0,
         };
-        let act = if size == 0 { act } else { self.fleeting_act(act, size) };
+        let act = if size == 0 { act } else { self.fleeting_site(act, size) };
         // The key is set at the end of the run: only later accesses reveal the object's type.
         self.allocations.push(self.sink.len() as u32);
         self.emit(act, object, len, len);
     }
 
     /// Handles the return of an external call.
-    pub(crate) fn left_program(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+    pub(crate) fn on_external_return(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         self.leave(view.depth as usize);
-        let (act, back) = self.external_acts(view, call);
+        let (act, back) = self.external_sites(view, call);
         if act == NONE {
             return;
         }
@@ -208,11 +210,11 @@ impl Extractor<'_> {
             return;
         }
         let first = self.arguments.len() as u64;
-        let mut key = self.book.acts[act as usize].hash;
+        let mut key = self.trace_tables.acts[act as usize].hash;
         let mut slot = 0;
         let mut labels = Vec::new();
         let Inst::Call(inst) = &view.function().code[view.index as usize] else { return };
-        let shapes = self.book.acts[act as usize].arguments.clone();
+        let shapes = self.trace_tables.acts[act as usize].arguments.clone();
         for (n, (arg, (_, shape))) in inst.args.iter().zip(shapes.iter()).enumerate() {
             let raw = call.args.get(slot).copied().unwrap_or(0);
             slot += arg.ty.slots() as usize;
@@ -228,23 +230,23 @@ impl Extractor<'_> {
         let call_act = if labels.is_empty() { act } else { self.fleeting_call(act, &labels) };
         let target = match call.args.first() {
             Some(address) if matches!(shapes.first(), Some((_, Shape::Pointer))) => {
-                self.book.objects.at(*address, 0).unwrap_or(NONE)
+                self.trace_tables.objects.at(*address, 0).unwrap_or(NONE)
             }
             _ => NONE,
         };
         self.emit(call_act, target, first, key);
-        let (hash, take) = self.book.quick[back as usize];
+        let (hash, take) = self.trace_tables.quick[back as usize];
         let raw = call.result.first().copied().unwrap_or(0);
         let label = if call.result.is_empty() { 0 } else { self.fleeting.shown(view.depth, call.site.dst) };
         let (value, said) = self.represent_labelled(take, label, raw, raw, view);
-        let back = if label == 0 { back } else { self.fleeting_act(back, label) };
+        let back = if label == 0 { back } else { self.fleeting_site(back, label) };
         self.emit(back, target, value, mix(hash, said));
         let frees = match call.known {
             Some(known) => known.flags & flag::FREES != 0,
             None => self.deletes.contains(&act),
         };
         if frees && let Some(block) = call.args.first() {
-            self.book.objects.freed(*block);
+            self.trace_tables.objects.freed(*block);
         }
     }
 
@@ -253,7 +255,7 @@ impl Extractor<'_> {
         let plan = &self.plans[self.current];
         let Ok(n) = plan.returns.binary_search_by_key(&view.index, |r| r.0) else { return };
         let act = plan.returns[n].1;
-        let (hash, take) = self.book.quick[act as usize];
+        let (hash, take) = self.trace_tables.quick[act as usize];
         let mut label = 0;
         let (value, said) = match &view.function().code[view.index as usize] {
             Inst::Return { value: Some(operand), ret } => {
@@ -264,7 +266,7 @@ impl Extractor<'_> {
             }
             _ => (0, 0),
         };
-        let act = if label == 0 { act } else { self.fleeting_act(act, label) };
+        let act = if label == 0 { act } else { self.fleeting_site(act, label) };
         let target = self.frames.last().map_or(NONE, |f| f.active);
         self.emit(act, target, value, mix(hash, said));
     }

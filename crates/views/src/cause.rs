@@ -16,13 +16,13 @@ use crate::compare::{Comparison, Settings, compare};
 use crate::error::Result;
 use crate::filter::{Which, alone, depends_on, meant};
 use crate::names::mix;
-use crate::told::{Extent, Told, tell};
+use crate::told::{SequenceSummary, SummaryLimits, tell};
 use crate::trace::Trace;
 use std::collections::{HashMap, HashSet};
 
 /// The four runs.
 #[derive(Clone, Copy)]
-pub struct Four<'t> {
+pub struct FourTraces<'t> {
     /// The old version with the failing test.
     pub old: &'t Trace,
     /// The new version with the failing test.
@@ -74,7 +74,7 @@ const RIGHT: u64 = 2;
 ///
 /// # Errors
 /// As [`compare`].
-pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Which]) -> Result<Cause> {
+pub fn cause(four: FourTraces<'_>, settings: &Settings, ignored: &[Which]) -> Result<Cause> {
     let a = compare(four.old, four.new, settings)?;
     let b = compare(four.old_passing, four.new_passing, settings)?;
     let c = compare(four.new_passing, four.new, settings)?;
@@ -116,7 +116,7 @@ pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Which]) -> Result<C
         }
         let confirmed =
             r.iter().filter(|e| regression.contains(&statement(four.new, **e, RIGHT))).count() as u64;
-        let told = tell(&a, four.old, four.new, sequence, Extent { rows: 16, context: 0 });
+        let told = tell(&a, four.old, four.new, sequence, SummaryLimits { rows: 16, context: 0 });
         let value = told.rows.iter().any(|p| p.left.is_some() && p.right.is_some());
         let unexpected = (l.len() as u64, r.len() as u64);
         let suspect = Suspect { sequence, unexpected, confirmed, value, times: 1 };
@@ -141,7 +141,7 @@ impl Cause {
 
     /// A summary of a suspect's sequence, with the expected events marked.
     #[must_use]
-    pub fn tell(&self, four: Four<'_>, suspect: &Suspect, extent: Extent) -> Told {
+    pub fn tell(&self, four: FourTraces<'_>, suspect: &Suspect, extent: SummaryLimits) -> SequenceSummary {
         let mut told = tell(&self.a, four.old, four.new, suspect.sequence, extent);
         for pair in told.rows.iter_mut().filter(|p| !p.same) {
             let said = |trace: &Trace, e: &Option<crate::told::Entry>, side| {

@@ -50,14 +50,14 @@ word!(u64);
 pub struct Budget {
     left: AtomicU64,
     /// Bytes on disk.
-    away: AtomicU64,
+    on_disk: AtomicU64,
 }
 
 impl Budget {
     /// A budget of `bytes` bytes.
     #[must_use]
     pub fn new(bytes: u64) -> Arc<Budget> {
-        Arc::new(Budget { left: AtomicU64::new(bytes), away: AtomicU64::new(0) })
+        Arc::new(Budget { left: AtomicU64::new(bytes), on_disk: AtomicU64::new(0) })
     }
 
     fn take(&self, bytes: u64) -> bool {
@@ -67,14 +67,14 @@ impl Budget {
     /// The number of bytes written to disk so far.
     #[must_use]
     pub fn spilled(&self) -> u64 {
-        self.away.load(Ordering::Relaxed)
+        self.on_disk.load(Ordering::Relaxed)
     }
 }
 
 enum Chunk<T> {
     Here(Box<[T]>),
     /// Byte offset in the file.
-    Away(u64),
+    OnDisk(u64),
 }
 
 /// See the module's documentation.
@@ -158,9 +158,9 @@ impl<T: Word> Column<T> {
                     none => none.insert(tempfile::tempfile()?),
                 };
                 file.write_all_at(&bytes, self.written)?;
-                self.chunks.push(Chunk::Away(self.written));
+                self.chunks.push(Chunk::OnDisk(self.written));
                 self.written += bytes.len() as u64;
-                self.budget.away.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                self.budget.on_disk.fetch_add(bytes.len() as u64, Ordering::Relaxed);
             }
         }
         Ok(())
@@ -174,7 +174,7 @@ impl<T: Word> Column<T> {
         let at = index & (CHUNK - 1);
         match self.chunks.get(index >> SHIFT) {
             Some(Chunk::Here(values)) => values[at],
-            Some(Chunk::Away(offset)) => self.fetch(index >> SHIFT, *offset)[at],
+            Some(Chunk::OnDisk(offset)) => self.fetch(index >> SHIFT, *offset)[at],
             None => self.tail.get(index - (self.chunks.len() << SHIFT)).copied().unwrap_or_default(),
         }
     }
@@ -185,7 +185,7 @@ impl<T: Word> Column<T> {
         let first = self.chunks.len() << SHIFT;
         match self.chunks.get_mut(index >> SHIFT) {
             Some(Chunk::Here(values)) => values[at] = value,
-            Some(Chunk::Away(offset)) => {
+            Some(Chunk::OnDisk(offset)) => {
                 let mut bytes = Vec::with_capacity(T::SIZE);
                 value.put(&mut bytes);
                 let at = *offset + (at * T::SIZE) as u64;
@@ -204,7 +204,7 @@ impl<T: Word> Column<T> {
     /// A reader that is fast for nearby indices.
     #[must_use]
     pub fn cursor(&self) -> Cursor<'_, T> {
-        Cursor { column: self, chunk: usize::MAX, held: Held::Here(&[]) }
+        Cursor { column: self, chunk: usize::MAX, held: CachedChunk::Here(&[]) }
     }
 
     #[cold]
@@ -237,7 +237,7 @@ impl<T: Word> Column<T> {
     }
 }
 
-enum Held<'c, T> {
+enum CachedChunk<'c, T> {
     Here(&'c [T]),
     Fetched(Arc<[T]>),
 }
@@ -246,7 +246,7 @@ enum Held<'c, T> {
 pub struct Cursor<'c, T> {
     column: &'c Column<T>,
     chunk: usize,
-    held: Held<'c, T>,
+    held: CachedChunk<'c, T>,
 }
 
 impl<T: Word> Cursor<'_, T> {
@@ -260,23 +260,23 @@ impl<T: Word> Cursor<'_, T> {
     #[inline]
     pub fn ahead(&mut self, index: usize) -> &[T] {
         if index >> SHIFT != self.chunk {
-            self.turn(index >> SHIFT);
+            self.load_chunk(index >> SHIFT);
         }
         let values = match &self.held {
-            Held::Here(values) => values,
-            Held::Fetched(values) => &values[..],
+            CachedChunk::Here(values) => values,
+            CachedChunk::Fetched(values) => &values[..],
         };
         values.get(index & (CHUNK - 1)..).unwrap_or_default()
     }
 
     #[cold]
-    fn turn(&mut self, chunk: usize) {
+    fn load_chunk(&mut self, chunk: usize) {
         self.chunk = chunk;
         self.held = match self.column.chunks.get(chunk) {
-            Some(Chunk::Here(values)) => Held::Here(values),
-            Some(Chunk::Away(offset)) => Held::Fetched(self.column.fetch(chunk, *offset)),
-            None if chunk == self.column.chunks.len() => Held::Here(&self.column.tail),
-            None => Held::Here(&[]),
+            Some(Chunk::Here(values)) => CachedChunk::Here(values),
+            Some(Chunk::OnDisk(offset)) => CachedChunk::Fetched(self.column.fetch(chunk, *offset)),
+            None if chunk == self.column.chunks.len() => CachedChunk::Here(&self.column.tail),
+            None => CachedChunk::Here(&[]),
         };
     }
 }

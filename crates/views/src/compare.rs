@@ -3,7 +3,7 @@
 use crate::align::{Matching, align};
 use crate::error::Result;
 use crate::lcs;
-use crate::moves::{self, Reach};
+use crate::moves::{self, SearchRadius};
 use crate::trace::{NONE, Trace};
 use std::ops::Range;
 
@@ -109,17 +109,17 @@ pub fn compare(left: &Trace, right: &Trace, settings: &Settings) -> Result<Compa
     }
     let mut index_bytes = 0;
     if matching.differences() > 0 {
-        let reach = Reach { window: settings.window, relaxed: settings.relaxed };
+        let reach = SearchRadius { window: settings.window, relaxed: settings.relaxed };
         index_bytes = moves::find(left, right, &pairs, reach, &mut matching);
         matching.moved.sort_unstable();
     }
-    Ok(Comparison { index_bytes, ..gathered(left, right, threads, matching) })
+    Ok(Comparison { index_bytes, ..build_comparison(left, right, threads, matching) })
 }
 
 /// Compares two runs by longest common subsequence: the baseline of benches and tests. It takes quadratic
-/// time and does not detect moves. Returns `None` if it would take more than `patience` steps.
+/// time and does not detect moves. Returns `None` if it would take more than `max_steps` steps.
 #[must_use]
-pub fn compare_by_lcs(left: &Trace, right: &Trace, patience: u64) -> Option<Comparison> {
+pub fn compare_by_lcs(left: &Trace, right: &Trace, max_steps: u64) -> Option<Comparison> {
     let threads = pair_threads(left, right);
     let mut matching = Matching::new(left.len(), right.len());
     for (l, r) in ranges(left, right, &threads) {
@@ -128,14 +128,14 @@ pub fn compare_by_lcs(left: &Trace, right: &Trace, patience: u64) -> Option<Comp
         let head = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
         let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
         let (n, m) = ((a.len() - head - tail) as u64, (b.len() - head - tail) as u64);
-        if n.saturating_mul(m) > patience {
+        if n.saturating_mul(m) > max_steps {
             return None;
         }
         for (i, j) in lcs::longest(&a, &b, &mut matching.compared) {
             matching.pair(l.start + i, r.start + j);
         }
     }
-    Some(gathered(left, right, threads, matching))
+    Some(build_comparison(left, right, threads, matching))
 }
 
 /// A thread of each run; `None` on one side if the other thread has no partner.
@@ -151,7 +151,7 @@ fn ranges(left: &Trace, right: &Trace, threads: &[ThreadPair]) -> Vec<(Range<usi
 }
 
 /// The sequences of differences of a matching.
-fn gathered(left: &Trace, right: &Trace, threads: Vec<ThreadPair>, matching: Matching) -> Comparison {
+fn build_comparison(left: &Trace, right: &Trace, threads: Vec<ThreadPair>, matching: Matching) -> Comparison {
     let mut sequences = Vec::new();
     for (n, pair) in threads.iter().enumerate() {
         let range = |trace: &Trace, thread: Option<usize>| {

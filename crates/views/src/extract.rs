@@ -4,21 +4,21 @@
 //! [`plan`](crate::plan).
 
 use crate::access;
-use crate::book::{Book, OUTSIDE};
 use crate::column::{Budget, Column};
 use crate::error::{Error, Result};
 use crate::fleeting::Fleeting;
 use crate::names::{NumberMap, mix};
-use crate::own::Own;
+use crate::own::RunNames;
 use crate::plan::{self, ACCESS, CALL, NOTHING, Plan, RETURN};
 use crate::sink::{Columns, Sink};
-use crate::trace::{Kind, NONE, Row, Shape, Take, Thread, Trace, act_hash};
+use crate::trace::{Encoding, Kind, NONE, Row, Shape, Thread, Trace, site_hash};
+use crate::trace_tables::{EXTERNAL_METHOD, TraceTables};
 use crate::values::{self, Reader};
 use recording::event::{Event, Position};
 use recording::header::StreamKind;
 use replay::image::Image;
 use replay::machine::{End, Machine, Stop};
-use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::observer::{Effect, EventContext, ExternalCall, Observer, View};
 use replay::process::LoadedProcess;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -35,12 +35,12 @@ pub struct Options {
     /// numbers of the function entries that begin them, counted from 1, sorted.
     pub meant: Arc<BTreeMap<u32, Vec<u64>>>,
     /// Names that are specific to this run.
-    pub own: Own,
+    pub own: RunNames,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { gets: true, budget: Budget::new(6 << 30), meant: Arc::default(), own: Own::default() }
+        Options { gets: true, budget: Budget::new(6 << 30), meant: Arc::default(), own: RunNames::default() }
     }
 }
 
@@ -76,7 +76,7 @@ pub fn extract(process: &LoadedProcess, options: &Options) -> Result<Trace> {
         x.leave(machine.frames().len());
         x.end(&end);
         x.leave(0);
-        x.close_meant(0);
+        x.end_mark(0);
         x.threads[x.thread].last = x.sink.len();
     }
     x.finish()
@@ -92,7 +92,7 @@ fn ended(end: End) -> String {
 }
 
 /// An active call of a function.
-pub(crate) struct Active {
+pub(crate) struct ActiveCall {
     pub(crate) plan: u32,
     pub(crate) active: u32,
     pub(crate) frame: u64,
@@ -104,14 +104,14 @@ pub(crate) struct Active {
 }
 
 pub(crate) struct Extractor<'i> {
-    pub(crate) book: Book<'i>,
+    pub(crate) trace_tables: TraceTables<'i>,
     pub(crate) options: Options,
     pub(crate) plans: Vec<Plan>,
     /// By module and function.
     pub(crate) plan_of: Vec<Vec<u32>>,
     /// The plan of the innermost function.
     pub(crate) current: usize,
-    pub(crate) frames: Vec<Active>,
+    pub(crate) frames: Vec<ActiveCall>,
     /// Event sites of calls, by call and callee.
     pub(crate) calls: NumberMap<u64, (u32, u32)>,
     pub(crate) sink: Sink,
@@ -120,7 +120,7 @@ pub(crate) struct Extractor<'i> {
     pub(crate) thread: usize,
     pub(crate) stack: u64,
     /// The stacks that streams were spawned from.
-    pub(crate) spawns: NumberMap<u32, Vec<u32>>,
+    pub(crate) spawn_stacks: NumberMap<u32, Vec<u32>>,
     pub(crate) untyped: NumberMap<u32, u64>,
     pub(crate) notes: Vec<String>,
     pub(crate) instructions: u64,
@@ -131,7 +131,7 @@ pub(crate) struct Extractor<'i> {
     /// Taint tracking of fleeting values, which differ in every run.
     pub(crate) fleeting: Fleeting,
     /// Event sites with a fleeting value or argument, by original site and the values' parts.
-    pub(crate) fleeting_acts: NumberMap<u64, u32>,
+    pub(crate) fleeting_sites: NumberMap<u64, u32>,
     pub(crate) start: std::time::Instant,
     /// Event ranges of marked calls, and the current marked call: its first event and its depth.
     meant: Vec<Range<usize>>,
@@ -143,12 +143,12 @@ pub(crate) struct Extractor<'i> {
 
 impl<'i> Extractor<'i> {
     fn new(image: &'i Image, options: &Options) -> Extractor<'i> {
-        let mut book = Book::new(image);
+        let mut trace_tables = TraceTables::new(image);
         // The plan that is current while no function is active.
-        let outside = Plan { method: OUTSIDE, ..Plan::default() };
-        book.objects.all.reserve(1 << 10);
+        let outside = Plan { method: EXTERNAL_METHOD, ..Plan::default() };
+        trace_tables.objects.all.reserve(1 << 10);
         Extractor {
-            book,
+            trace_tables,
             options: options.clone(),
             plans: vec![outside],
             plan_of: Vec::new(),
@@ -160,14 +160,14 @@ impl<'i> Extractor<'i> {
             threads: Vec::new(),
             thread: 0,
             stack: 0,
-            spawns: NumberMap::default(),
+            spawn_stacks: NumberMap::default(),
             untyped: NumberMap::default(),
             notes: Vec::new(),
             instructions: 0,
             deletes: Vec::new(),
             allocations: Vec::new(),
             fleeting: Fleeting::default(),
-            fleeting_acts: NumberMap::default(),
+            fleeting_sites: NumberMap::default(),
             start: std::time::Instant::now(),
             meant: Vec::new(),
             marked: None,
@@ -202,7 +202,7 @@ impl<'i> Extractor<'i> {
         {
             return *known;
         }
-        let mut plan = plan::plan(&mut self.book, module, function);
+        let mut plan = plan::plan(&mut self.trace_tables, module, function);
         if !self.options.gets {
             for (index, what) in plan.what.iter_mut().enumerate() {
                 if *what >= ACCESS && plan.accesses[(*what - ACCESS) as usize].kind == Kind::Get {
@@ -217,7 +217,7 @@ impl<'i> Extractor<'i> {
             self.plan_of.resize(m + 1, Vec::new());
         }
         if self.plan_of[m].len() <= f {
-            self.plan_of[m].resize(self.book.image.module(module).functions.len().max(f + 1), NONE);
+            self.plan_of[m].resize(self.trace_tables.image.module(module).functions.len().max(f + 1), NONE);
         }
         self.plan_of[m][f] = number;
         number
@@ -229,7 +229,7 @@ impl<'i> Extractor<'i> {
             if let Some(frame) = self.frames.pop()
                 && frame.list != NONE
             {
-                self.book.objects.end(frame.list);
+                self.trace_tables.objects.end(frame.list);
             }
         }
         if self.fleeting.any() {
@@ -240,7 +240,7 @@ impl<'i> Extractor<'i> {
     }
 
     /// Begins marking events if the call that was just entered is a marked one.
-    fn open_meant(&mut self, view: &View<'_>) {
+    fn begin_mark(&mut self, view: &View<'_>) {
         let stream = self.threads[self.thread].stream;
         let is_meant =
             self.options.meant.get(&stream).is_some_and(|starts| starts.binary_search(&self.entries).is_ok());
@@ -250,7 +250,7 @@ impl<'i> Extractor<'i> {
     }
 
     /// Ends marking if the call that is marked is not among the outer `depth` ones.
-    fn close_meant(&mut self, depth: u32) {
+    fn end_mark(&mut self, depth: u32) {
         if let Some((first, of)) = self.marked
             && of > depth
         {
@@ -261,48 +261,55 @@ impl<'i> Extractor<'i> {
 
     /// The object at an address, created if there is none.
     pub(crate) fn object(&mut self, base: u64, ty: u32) -> u32 {
-        match self.book.objects.at(base, ty) {
+        match self.trace_tables.objects.at(base, ty) {
             Some(known) => known,
-            None => access::make(&mut self.book, &mut self.frames, self.stack, base, ty),
+            None => access::make(&mut self.trace_tables, &mut self.frames, self.stack, base, ty),
         }
     }
 
     /// Represents a value: returns the number stored in the event's row and the one that enters its key.
     #[inline]
-    pub(crate) fn represent(&mut self, take: Take, raw: u64, address: u64, view: &View<'_>) -> (u64, u64) {
+    pub(crate) fn represent(
+        &mut self,
+        take: Encoding,
+        raw: u64,
+        address: u64,
+        view: &View<'_>,
+    ) -> (u64, u64) {
         match take {
-            Take::Plain => (raw, raw),
-            Take::Pointer => (u64::from(raw != 0), u64::from(raw != 0)),
-            Take::Object(ty) if raw != 0 => {
-                (u64::from(self.object(raw, ty)) + 1, self.book.names.hash(ty) | 1)
+            Encoding::Plain => (raw, raw),
+            Encoding::Pointer => (u64::from(raw != 0), u64::from(raw != 0)),
+            Encoding::Object(ty) if raw != 0 => {
+                (u64::from(self.object(raw, ty)) + 1, self.trace_tables.names.hash(ty) | 1)
             }
-            Take::Whole(len) => {
+            Encoding::Whole(len) => {
                 let said = values::bytes_hash(view.memory, address, u64::from(len).min(256), &self.fleeting);
                 (said, said)
             }
             _ => {
                 let own = &self.options.own;
-                let mut reader = Reader { names: &mut self.book.names, image: self.book.image, own };
+                let mut reader =
+                    Reader { names: &mut self.trace_tables.names, image: self.trace_tables.image, own };
                 reader.represent(take, raw, view.memory, &self.fleeting)
             }
         }
     }
 
     pub(crate) fn stack_text(&self) -> String {
-        let name = |f: &Active| self.book.names.text(self.method_name(f)).to_owned();
+        let name = |f: &ActiveCall| self.trace_tables.names.text(self.method_name(f)).to_owned();
         self.frames.iter().rev().map(name).collect::<Vec<_>>().join(" < ")
     }
 
-    pub(crate) fn method_name(&self, f: &Active) -> u32 {
-        self.book.methods[self.plans[f.plan as usize].method as usize].name
+    pub(crate) fn method_name(&self, f: &ActiveCall) -> u32 {
+        self.trace_tables.methods[self.plans[f.plan as usize].method as usize].name
     }
 
     pub(crate) fn marked(&mut self, kind: Kind, text: &str, index: usize) {
         let plan = &self.plans[self.current];
         let (at, method) = ((plan.module, plan.function, index), plan.method);
-        let text = self.book.names.intern(text);
-        let act = self.book.act(at, method, kind, 0, 0, Shape::Stack, Arc::new([]));
-        let key = mix(self.book.acts[act as usize].hash, self.book.names.hash(text));
+        let text = self.trace_tables.names.intern(text);
+        let act = self.trace_tables.act(at, method, kind, 0, 0, Shape::Stack, Arc::new([]));
+        let key = mix(self.trace_tables.acts[act as usize].hash, self.trace_tables.names.hash(text));
         self.emit(act, NONE, text.into(), key);
     }
 
@@ -312,7 +319,7 @@ impl<'i> Extractor<'i> {
         let index = self.frames.last().map_or(usize::MAX, |f| f.index as usize);
         self.marked(Kind::End, &text, index);
         let thread = &mut self.threads[self.thread];
-        thread.spawned = self.spawns.get(&thread.stream).cloned().unwrap_or_default();
+        thread.spawned = self.spawn_stacks.get(&thread.stream).cloned().unwrap_or_default();
     }
 
     fn finish(mut self) -> Result<Trace> {
@@ -320,9 +327,9 @@ impl<'i> Extractor<'i> {
         if let Some(error) = self.trouble {
             return Err(error);
         }
-        let Extractor { book, sink, arguments, .. } = self;
+        let Extractor { trace_tables, sink, arguments, .. } = self;
         let Columns { rows, mut keys } = sink.finish()?;
-        let Book { names, acts, methods, objects, .. } = book;
+        let TraceTables { names, acts, methods, objects, .. } = trace_tables;
         let objects = objects.finish();
         for (event, row) in
             self.allocations.into_iter().map(|e| (e as usize, Row::from(rows.get(e as usize))))
@@ -330,10 +337,10 @@ impl<'i> Extractor<'i> {
             // The key of an allocation contains the object's type; if the type is unknown, the size.
             let key = match objects[row.target as usize].ty {
                 0 if matches!(acts[row.act as usize].shape, Shape::Fleeting(_)) => {
-                    mix(act_hash(Kind::Init, 0, 0), values::FLEETING)
+                    mix(site_hash(Kind::Init, 0, 0), values::FLEETING)
                 }
-                0 => mix(act_hash(Kind::Init, 0, 0), row.value),
-                ty => act_hash(Kind::Init, names.hash(ty), 0),
+                0 => mix(site_hash(Kind::Init, 0, 0), row.value),
+                ty => site_hash(Kind::Init, names.hash(ty), 0),
             };
             keys.set(event, key);
         }
@@ -388,24 +395,24 @@ impl Observer for Extractor<'_> {
 
     fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
         if self.fleeting.any() {
-            self.over_edge(view, from, to);
+            self.on_edge(view, from, to);
         }
     }
 
     fn enter(&mut self, view: &View<'_>, outside: bool) {
         if !self.options.meant.is_empty() {
             self.entries += 1;
-            self.close_meant(view.depth - 1);
-            self.open_meant(view);
+            self.end_mark(view.depth - 1);
+            self.begin_mark(view);
         }
         self.entered(view, outside);
     }
 
     fn returned(&mut self, view: &View<'_>) {
         self.leave(view.depth as usize);
-        self.close_meant(view.depth);
+        self.end_mark(view.depth);
         if self.fleeting.any() || self.fleeting.passes() {
-            self.given_back(view);
+            self.receive_result(view);
         }
     }
 
@@ -417,20 +424,20 @@ impl Observer for Extractor<'_> {
 
     fn landed(&mut self, view: &View<'_>) {
         self.leave(view.depth as usize);
-        self.close_meant(view.depth);
+        self.end_mark(view.depth);
     }
 
     fn unwound(&mut self, view: &View<'_>) {
         self.leave(view.depth as usize);
-        self.close_meant(view.depth);
+        self.end_mark(view.depth);
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
-        self.through_outside(view, call);
-        self.left_program(view, call);
+        self.propagate_external(view, call);
+        self.on_external_return(view, call);
     }
 
-    fn event(&mut self, moment: &Moment<'_>, _: Position, event: &Event<'_>) {
+    fn event(&mut self, moment: &EventContext<'_>, _: Position, event: &Event<'_>) {
         let child = match event {
             Event::Thread { stream, .. } => *stream,
             Event::Fork { .. } => None,
@@ -450,8 +457,8 @@ impl Observer for Extractor<'_> {
         if let Some(child) = child {
             let mut spawn: Vec<u32> = self.frames.iter().rev().map(|f| self.method_name(f)).collect();
             let parent = self.threads[self.thread].stream;
-            spawn.extend(self.spawns.get(&parent).cloned().unwrap_or_default());
-            self.spawns.insert(child, spawn);
+            spawn.extend(self.spawn_stacks.get(&parent).cloned().unwrap_or_default());
+            self.spawn_stacks.insert(child, spawn);
         }
     }
 }

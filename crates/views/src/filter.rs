@@ -139,7 +139,7 @@ fn of_side(trace: &Trace, start: usize, first: Option<usize>, has_partner: &dyn 
         (start..=at).contains(&event) || !has_partner(event)
     };
     let decided = around(&trace.decisions, at).filter(parted).fold(0, |sum, d| sum | d.parts);
-    decided | first.map_or(0, |e| trace.says_fleeting(e))
+    decided | first.map_or(0, |e| trace.fleeting_parts(e))
 }
 
 /// The sequences in reverse order, with those of the failed thread first.

@@ -8,7 +8,7 @@
 //! program.
 //!
 //! # What lives here
-//! * [`extract`], [`plan`], [`book`]: extract events from a replay; the meaning of instructions is computed
+//! * [`extract`], [`plan`], [`trace_tables`]: extract events from a replay; the meaning of instructions is computed
 //!   once per function. Private modules handle loads and stores, calls and returns, and the thread that
 //!   stores the events;
 //! * [`objects`], [`values`], [`types`]: identify objects and represent values in terms that mean the same in
@@ -19,7 +19,7 @@
 //!   suffice;
 //! * [`signatures`]: calls of functions whose parameters differ between versions;
 //! * [`kinds`], [`index`]: view types, and the events of each view;
-//! * [`align`], [`leftover`], [`moves`], [`lcs`], [`compare`]: similar events of two runs, and the sequences
+//! * [`align`], [`unmatched`], [`moves`], [`lcs`], [`compare`]: similar events of two runs, and the sequences
 //!   of differences between them;
 //! * [`filter`], [`cause`]: select the relevant differences: by the user's choice, or by a failing test;
 //! * [`told`], [`page`]: summaries of all this as plain data.
@@ -45,7 +45,7 @@
 //! let (old, new) = (open("old.rec")?, open("new.rec")?);
 //! let comparison = compare::compare(&old, &new, &compare::Settings::default())?;
 //! if !comparison.sequences.is_empty() {
-//!     let first = told::tell(&comparison, &old, &new, 0, told::Extent::default());
+//!     let first = told::tell(&comparison, &old, &new, 0, told::SummaryLimits::default());
 //!     println!("{} in {}", first.change, first.stack.join(" < "));
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -54,7 +54,6 @@
 mod access;
 pub mod align;
 mod bits;
-pub mod book;
 mod calls;
 pub mod cause;
 pub mod column;
@@ -66,7 +65,6 @@ pub mod fleeting;
 pub mod index;
 pub mod kinds;
 pub mod lcs;
-pub mod leftover;
 pub mod moves;
 pub mod names;
 pub mod objects;
@@ -81,7 +79,9 @@ mod sink;
 mod testing;
 pub mod told;
 pub mod trace;
+pub mod trace_tables;
 pub mod types;
+pub mod unmatched;
 pub mod values;
 mod words;
 

@@ -7,9 +7,9 @@
 use crate::align::Matching;
 use crate::kinds::{SECONDARY, correlate};
 use crate::lcs::Windows;
-use crate::leftover::{ByView, Entry, Leftovers, Said, Tally};
 use crate::names::NumberMap;
 use crate::trace::{NONE, Trace};
+use crate::unmatched::{ByView, Entry, MatchCounts, Said, UnmatchedEvents};
 use std::ops::Range;
 
 /// The number of comparisons of one window.
@@ -24,7 +24,7 @@ type Block = (Range<usize>, Range<usize>);
 
 /// Parameters of the search for moved events.
 #[derive(Clone, Copy, Debug)]
-pub struct Reach {
+pub struct SearchRadius {
     /// The number of events around a position that are compared.
     pub window: usize,
     /// Views also correspond if they have events at the same distance from corresponding positions.
@@ -32,21 +32,34 @@ pub struct Reach {
 }
 
 /// Matches moved events. `pairs` are the ranges of corresponding threads. Returns the memory used, in bytes.
-pub fn find(left: &Trace, right: &Trace, pairs: &[Block], reach: Reach, matching: &mut Matching) -> u64 {
+pub fn find(
+    left: &Trace,
+    right: &Trace,
+    pairs: &[Block],
+    reach: SearchRadius,
+    matching: &mut Matching,
+) -> u64 {
     find_in(left, right, blocks(left, right, pairs, matching, BLOCK), reach, matching)
 }
 
-fn find_in(left: &Trace, right: &Trace, blocks: Vec<Block>, reach: Reach, matching: &mut Matching) -> u64 {
+fn find_in(
+    left: &Trace,
+    right: &Trace,
+    blocks: Vec<Block>,
+    reach: SearchRadius,
+    matching: &mut Matching,
+) -> u64 {
     let kinds = &SECONDARY;
-    let tallies = || -> Vec<Tally> { kinds.iter().map(|_| Tally::default()).collect() };
-    let (mut tallies_l, mut tallies_r) = (tallies(), tallies());
+    let match_counts = || -> Vec<MatchCounts> { kinds.iter().map(|_| MatchCounts::default()).collect() };
+    let (mut tallies_l, mut tallies_r) = (match_counts(), match_counts());
     let mut most = 0;
-    let reach = Reach { window: reach.window.clamp(2, 1000), ..reach };
+    let reach = SearchRadius { window: reach.window.clamp(2, 1000), ..reach };
     for (l, r) in blocks {
         let (in_left, in_right) =
             (Said::by(left, l.clone(), &matching.right_of), Said::by(right, r.clone(), &matching.left_of));
-        let a = Leftovers::gather(left, l.clone(), &matching.right_of, &in_right, kinds, &mut tallies_l);
-        let b = Leftovers::gather(right, r.clone(), &matching.left_of, &in_left, kinds, &mut tallies_r);
+        let a =
+            UnmatchedEvents::gather(left, l.clone(), &matching.right_of, &in_right, kinds, &mut tallies_l);
+        let b = UnmatchedEvents::gather(right, r.clone(), &matching.left_of, &in_left, kinds, &mut tallies_r);
         most = most.max(a.resident() + b.resident());
         if a.events.is_empty() || b.events.is_empty() {
             continue;
@@ -56,7 +69,7 @@ fn find_in(left: &Trace, right: &Trace, blocks: Vec<Block>, reach: Reach, matchi
             .zip(tallies_l.iter().zip(&tallies_r))
             .map(|(kind, (l, r))| correlate(kind, left, l.views(), right, r.views()))
             .collect();
-        let mut mover = Mover { left, right, reach, a, b, maps, search: Search::default() };
+        let mut mover = MoveFinder { left, right, reach, a, b, maps, search: Search::default() };
         mover.run(l, r, matching);
     }
     matching.moved.sort_unstable();
@@ -102,17 +115,17 @@ struct Search {
     keys_b: Vec<u64>,
 }
 
-struct Mover<'t> {
+struct MoveFinder<'t> {
     left: &'t Trace,
     right: &'t Trace,
-    reach: Reach,
-    a: Leftovers,
-    b: Leftovers,
+    reach: SearchRadius,
+    a: UnmatchedEvents,
+    b: UnmatchedEvents,
     maps: Vec<NumberMap<u32, u32>>,
     search: Search,
 }
 
-impl Mover<'_> {
+impl MoveFinder<'_> {
     fn run(&mut self, l: Range<usize>, r: Range<usize>, matching: &mut Matching) {
         // For each view, the first entry not yet processed and the one after the last partner: for the
         // corresponding view, and for the view at the same distance.

@@ -9,7 +9,7 @@ use crate::trace::{NONE, Object};
 use std::collections::BTreeMap;
 
 /// Slots of the cache of recently accessed objects: a power of two.
-const LATELY: usize = 1 << 12;
+const CACHE_SLOTS: usize = 1 << 12;
 
 /// A heap block.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ struct Block {
 
 /// The lifetime data of an object.
 #[derive(Clone, Copy, Debug)]
-struct Life {
+struct ObjectLife {
     base: u64,
     /// The next older object of the same block or frame.
     next: u32,
@@ -34,10 +34,10 @@ struct Life {
 pub struct Objects {
     /// All objects ever created.
     pub all: Vec<Object>,
-    lives: Vec<Life>,
+    lives: Vec<ObjectLife>,
     at: NumberMap<u64, u32>,
     /// A cache of recently accessed objects with known types, by address.
-    lately: Vec<u32>,
+    recent: Vec<u32>,
     blocks: BTreeMap<u64, Block>,
 }
 
@@ -45,8 +45,8 @@ impl Objects {
     /// The object at an address, if there is one. An access as a `ty` sets its type if it had none.
     #[inline]
     pub fn at(&mut self, base: u64, ty: u32) -> Option<u32> {
-        let slot = (base ^ base >> 12) as usize >> 3 & (LATELY - 1);
-        if let Some(known) = self.lately.get(slot)
+        let slot = (base ^ base >> 12) as usize >> 3 & (CACHE_SLOTS - 1);
+        if let Some(known) = self.recent.get(slot)
             && self.is_at(*known, base)
         {
             return Some(*known);
@@ -57,10 +57,10 @@ impl Objects {
             object.ty = ty;
         }
         if object.ty != 0 {
-            if self.lately.is_empty() {
-                self.lately = vec![NONE; LATELY];
+            if self.recent.is_empty() {
+                self.recent = vec![NONE; CACHE_SLOTS];
             }
-            self.lately[slot] = known;
+            self.recent[slot] = known;
         }
         Some(known)
     }
@@ -98,7 +98,7 @@ impl Objects {
     fn add(&mut self, base: u64, ty: u32) -> u32 {
         let number = self.all.len() as u32;
         self.all.push(Object { ty, name: 0, number: 0, born: NONE, birth: 0, written: 0 });
-        self.lives.push(Life { base, next: NONE, alive: true });
+        self.lives.push(ObjectLife { base, next: NONE, alive: true });
         self.at.insert(base, number);
         number
     }
@@ -112,10 +112,10 @@ impl Objects {
     }
 
     /// An object without an address, such as a compilation unit.
-    pub fn abstract_one(&mut self, ty: u32, name: u32) -> u32 {
+    pub fn add_abstract(&mut self, ty: u32, name: u32) -> u32 {
         let number = self.all.len() as u32;
         self.all.push(Object { ty, name, number: 0, born: NONE, birth: 0, written: 0 });
-        self.lives.push(Life { base: u64::MAX, next: NONE, alive: true });
+        self.lives.push(ObjectLife { base: u64::MAX, next: NONE, alive: true });
         number
     }
 

@@ -11,7 +11,7 @@ const PLACES: &[&str] = &["RELAPSE_RECORD_DIR=", "_=", "PWD=", "OLDPWD=", "SHLVL
 
 /// See the module's documentation. The default replaces only environment variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Own {
+pub struct RunNames {
     /// `argv[0]`, if it contains a directory.
     program: Vec<u8>,
     /// The last component of `argv[0]`.
@@ -20,17 +20,17 @@ pub struct Own {
     directory: Vec<u8>,
 }
 
-impl Own {
+impl RunNames {
     /// The names of a recorded process.
     #[must_use]
-    pub fn of(info: &ProcessInfo) -> Own {
+    pub fn of(info: &ProcessInfo) -> RunNames {
         let program = info.arguments.first().map_or("", String::as_str);
         let name = program.rsplit('/').next().unwrap_or(program);
         let directory = match info.directory.as_str() {
             "" | "/" => String::new(),
             directory => format!("{}/", directory.trim_end_matches('/')),
         };
-        Own {
+        RunNames {
             program: if program.contains('/') { program.into() } else { Vec::new() },
             name: name.into(),
             directory: directory.into(),
@@ -95,8 +95,8 @@ fn replaced(text: &[u8], own: &[u8], role: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn own(program: &str, directory: &str) -> Own {
-        Own::of(&ProcessInfo {
+    fn own(program: &str, directory: &str) -> RunNames {
+        RunNames::of(&ProcessInfo {
             arguments: vec![program.to_owned()],
             directory: directory.to_owned(),
             ..ProcessInfo::default()

@@ -5,7 +5,7 @@ use crate::compare::Comparison;
 use crate::index::Index;
 use crate::kinds::{SECONDARY, correlate};
 use crate::names::NumberMap;
-use crate::told::{Entry, Extent, Pair, Told, entry, tell};
+use crate::told::{Entry, Pair, SequenceSummary, SummaryLimits, entry, tell};
 use crate::trace::{NONE, Trace};
 use std::io;
 
@@ -30,7 +30,7 @@ pub struct Page {
     /// The number of sequences left out.
     pub more: u64,
     /// The excerpts of views.
-    pub views: Vec<Web>,
+    pub views: Vec<ViewExcerpt>,
     /// Notes for the reader.
     pub notes: Vec<String>,
 }
@@ -41,14 +41,14 @@ pub struct Section {
     /// The number of similar events since the previous section that are not shown.
     pub skipped: u64,
     /// The sequence.
-    pub told: Told,
+    pub told: SequenceSummary,
     /// Views of its differences, as indices into [`Page::views`].
     pub views: Vec<usize>,
 }
 
 /// An excerpt of a view, from both runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Web {
+pub struct ViewExcerpt {
     /// `method`, `target` or `active`.
     pub kind: &'static str,
     /// The view's name in the left and in the right run; empty if it has none there.
@@ -96,10 +96,10 @@ pub fn page(
         ..Page::default()
     };
     let context = 3;
-    let mut web = WebMaker::new(comparison, left, right)?;
+    let mut web = ExcerptBuilder::new(comparison, left, right)?;
     let mut last = 0;
     for number in shown.iter().take(room.sections) {
-        let told = tell(comparison, left, right, *number, Extent { rows: 40, context });
+        let told = tell(comparison, left, right, *number, SummaryLimits { rows: 40, context });
         let from = page.sections.len();
         let mut views = Vec::new();
         for pair in told.rows.iter().filter(|p| !p.same) {
@@ -121,7 +121,7 @@ pub fn page(
     Ok(page)
 }
 
-struct WebMaker<'t> {
+struct ExcerptBuilder<'t> {
     comparison: &'t Comparison,
     traces: [&'t Trace; 2],
     indices: Vec<[Index; 2]>,
@@ -129,8 +129,8 @@ struct WebMaker<'t> {
     done: NumberMap<u64, usize>,
 }
 
-impl<'t> WebMaker<'t> {
-    fn new(comparison: &'t Comparison, left: &'t Trace, right: &'t Trace) -> io::Result<WebMaker<'t>> {
+impl<'t> ExcerptBuilder<'t> {
+    fn new(comparison: &'t Comparison, left: &'t Trace, right: &'t Trace) -> io::Result<ExcerptBuilder<'t>> {
         let mut indices = Vec::new();
         let mut maps = Vec::new();
         for kind in &SECONDARY {
@@ -140,7 +140,7 @@ impl<'t> WebMaker<'t> {
             maps.push([there, back]);
             indices.push([l, r]);
         }
-        Ok(WebMaker { comparison, traces: [left, right], indices, maps, done: NumberMap::default() })
+        Ok(ExcerptBuilder { comparison, traces: [left, right], indices, maps, done: NumberMap::default() })
     }
 
     /// Adds the excerpt of a view around an event, with the corresponding view of the other run.
@@ -150,7 +150,7 @@ impl<'t> WebMaker<'t> {
         side: usize,
         event: usize,
         from: usize,
-        views: &mut Vec<Web>,
+        views: &mut Vec<ViewExcerpt>,
         most: usize,
     ) -> Option<usize> {
         let own = (SECONDARY[kind].naming)(self.traces[side], self.traces[side].row(event))?;
@@ -179,7 +179,7 @@ impl<'t> WebMaker<'t> {
         let count = |n: usize| pair[n].map_or(0, |v| self.indices[kind][n].len_of(v));
         let rows = self.rows(&lists);
         let number = views.len();
-        views.push(Web {
+        views.push(ViewExcerpt {
             kind: SECONDARY[kind].name,
             titles: [title(0), title(1)],
             events: [count(0), count(1)],

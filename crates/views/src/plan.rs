@@ -6,15 +6,15 @@
 //! the type then determines the member at that offset.
 
 use crate::bits::{self, Bits};
-use crate::book::{Book, Global, parameter, plain_shape, record_behind};
-use crate::trace::{Kind, NONE, Shape, Take};
+use crate::trace::{Encoding, Kind, NONE, Shape};
+use crate::trace_tables::{Global, TraceTables, parameter, plain_shape, pointed_record};
 use crate::types::{self, TypeRef};
 use program::inst::{ArgTy, Inst, Operand, Reg, Ty};
 use program::model::{Function, Home};
 use std::sync::Arc;
 
 /// The number of elements of an array that are distinguished by name.
-pub const NAMED_ELEMENTS: usize = 4096;
+pub const MAX_NAMED_ELEMENTS: usize = 4096;
 
 /// The root of an access's address.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ pub struct Plan {
     pub accesses: Vec<Access>,
     /// The name and shape of each parameter; below, its register and how its value is encoded.
     pub parameters: Arc<[(u32, Shape)]>,
-    pub(crate) registers: Vec<(Reg, Take)>,
+    pub(crate) registers: Vec<(Reg, Encoding)>,
     /// The parameter that points to the object the function works on.
     pub active: Option<(Reg, u32)>,
     pub frame_size: u64,
@@ -88,11 +88,11 @@ pub struct Plan {
     /// The instructions that produce fleeting values, if there are any.
     pub(crate) sources: Option<Box<[bool]>>,
     /// The post-dominators of its blocks, computed on demand.
-    pub(crate) meeting: Option<program::cfg::Dominators>,
+    pub(crate) post_dominator_tree: Option<program::cfg::Dominators>,
 }
 
 pub(crate) struct Planner<'b, 'i, 'f> {
-    pub(crate) book: &'b mut Book<'i>,
+    pub(crate) trace_tables: &'b mut TraceTables<'i>,
     pub(crate) module: u32,
     pub(crate) function: u32,
     pub(crate) f: &'f Function,
@@ -103,7 +103,7 @@ pub(crate) struct Planner<'b, 'i, 'f> {
 }
 
 /// A root and the offset from it.
-pub(crate) struct Way {
+pub(crate) struct AddressOrigin {
     pub(crate) base: Base,
     pub(crate) offset: i64,
     /// Whether a variable index is added.
@@ -118,13 +118,13 @@ pub(crate) enum Base {
 }
 
 /// Computes the plan of a function.
-pub fn plan(book: &mut Book<'_>, module: u32, function: u32) -> Plan {
-    let image = book.image;
+pub fn plan(trace_tables: &mut TraceTables<'_>, module: u32, function: u32) -> Plan {
+    let image = trace_tables.image;
     let f = &image.module(module).functions[function as usize];
     let mut planner = Planner {
         points_to: vec![None; f.slots as usize],
         def: vec![NONE; f.slots as usize],
-        book,
+        trace_tables,
         module,
         function,
         f,
@@ -142,9 +142,9 @@ impl Plan {
 
 impl Planner<'_, '_, '_> {
     fn make(mut self) -> Plan {
-        let image = self.book.image;
+        let image = self.trace_tables.image;
         let model = image.module(self.module);
-        let method = self.book.method(self.module, self.function);
+        let method = self.trace_tables.method(self.module, self.function);
         let mut plan = Plan {
             module: self.module,
             function: self.function,
@@ -158,21 +158,21 @@ impl Planner<'_, '_, '_> {
         for (n, p) in self.f.params.iter().enumerate() {
             let variable = parameter(self.f, n);
             let ty = variable.and_then(|v| v.ty);
-            let name = self.book.names.intern(variable.map_or("", |v| v.name.as_str()));
+            let name = self.trace_tables.names.intern(variable.map_or("", |v| v.name.as_str()));
             let shape = match (ty, p.ty) {
-                (Some(ty), _) => self.book.shape((self.module, ty)),
+                (Some(ty), _) => self.trace_tables.shape((self.module, ty)),
                 (None, ArgTy::Value(ty)) => plain_shape(ty),
                 (None, ArgTy::ByVal { size, .. }) => Shape::Whole(size.min(1 << 20) as u32),
             };
             if plan.active.is_none()
                 && p.ty == ArgTy::Value(Ty::Ptr)
-                && let Some(to) = record_behind(model, ty)
+                && let Some(to) = pointed_record(model, ty)
             {
-                plan.active = Some((p.reg, self.book.type_name(Some((self.module, to)))));
+                plan.active = Some((p.reg, self.trace_tables.type_name(Some((self.module, to)))));
             }
             let take = match (shape.take(), p.ty) {
-                (Take::Whole(len), _) => Take::Whole(len),
-                (_, ArgTy::ByVal { .. }) => Take::Nothing,
+                (Encoding::Whole(len), _) => Encoding::Whole(len),
+                (_, ArgTy::ByVal { .. }) => Encoding::Nothing,
                 (take, _) => take,
             };
             parameters.push((name, shape));
@@ -195,7 +195,7 @@ impl Planner<'_, '_, '_> {
                 Inst::Call(_) => plan.what[index] = CALL,
                 Inst::Return { value, ret } => {
                     plan.what[index] = RETURN;
-                    let act = self.return_act(method, index, *value, ret);
+                    let act = self.return_site(method, index, *value, ret);
                     plan.returns.push((index as u32, act));
                 }
                 Inst::Load { addr, ty, .. } => {
@@ -237,21 +237,21 @@ impl Planner<'_, '_, '_> {
         };
         let sort = access.ty.map(types::Sort::of);
         let wanted = types::Wanted { len: access.len, sort, open: false, bits: Some(field) };
-        let part = types::part(self.book.image.module(ty.0), ty.1, access.offset?, wanted);
+        let part = types::part(self.trace_tables.image.module(ty.0), ty.1, access.offset?, wanted);
         part.bits.then_some(field)
     }
 
-    fn return_act(&mut self, method: u32, index: usize, value: Option<Operand>, ret: &[Ty]) -> u32 {
+    fn return_site(&mut self, method: u32, index: usize, value: Option<Operand>, ret: &[Ty]) -> u32 {
         let shape = match (value, ret) {
             (Some(value), [ty]) => {
-                let model = self.book.image.module(self.module);
+                let model = self.trace_tables.image.module(self.module);
                 let fits = |t: &u32| types::size(model, *t) == u64::from(ty.bytes());
                 match (returned_type(self.f, value).filter(fits), self.known(value), ty) {
-                    (Some(t), ..) => self.book.shape((self.module, t)),
+                    (Some(t), ..) => self.trace_tables.shape((self.module, t)),
                     (None, Some((module, to)), Ty::Ptr) => {
-                        let model = self.book.image.module(module);
+                        let model = self.trace_tables.image.module(module);
                         match types::is_record(model, to) {
-                            true => Shape::Object(self.book.type_name(Some((module, to)))),
+                            true => Shape::Object(self.trace_tables.type_name(Some((module, to)))),
                             false => Shape::Pointer,
                         }
                     }
@@ -261,13 +261,21 @@ impl Planner<'_, '_, '_> {
             (Some(_), [_, ..]) => Shape::Unsigned(8),
             _ => Shape::Nothing,
         };
-        let name = self.book.methods[method as usize].name;
-        self.book.act((self.module, self.function, index), method, Kind::Return, 0, name, shape, Arc::new([]))
+        let name = self.trace_tables.methods[method as usize].name;
+        self.trace_tables.act(
+            (self.module, self.function, index),
+            method,
+            Kind::Return,
+            0,
+            name,
+            shape,
+            Arc::new([]),
+        )
     }
 
     fn access(&mut self, plan: &mut Plan, index: usize, kind: Kind, addr: Operand, ty: Option<Ty>, len: u64) {
-        let way = self.way(addr);
-        let fixed = if way.variable { None } else { Some(way.offset) };
+        let address_origin = self.address_origin(addr);
+        let fixed = if address_origin.variable { None } else { Some(address_origin.offset) };
         let mut access = Access {
             kind,
             root: Root::Untyped,
@@ -286,30 +294,30 @@ impl Planner<'_, '_, '_> {
             bits: None,
             cached: (0, 0, NONE),
         };
-        match way.base {
+        match address_origin.base {
             Base::Symbol(symbol) => {
-                let Some(global) = self.book.global(self.module, symbol) else { return };
+                let Some(global) = self.trace_tables.global(self.module, symbol) else { return };
                 // String literals are not state.
-                if self.book.names.text(global.name).starts_with(".str") {
+                if self.trace_tables.names.text(global.name).starts_with(".str") {
                     return;
                 }
                 self.global(&mut access, plan.method, global, fixed);
             }
             Base::Frame(offset) => {
                 let Some((_, Some(ty), start)) = self.local(offset) else { return };
-                let model = self.book.image.module(self.module);
+                let model = self.trace_tables.image.module(self.module);
                 // A local variable without parts is not an object, as if it were in a register.
                 if !types::is_aggregate(model, ty) {
                     return;
                 }
-                let name = self.book.type_name(Some((self.module, ty)));
+                let name = self.trace_tables.type_name(Some((self.module, ty)));
                 access.root = Root::Local { offset: start, ty: (self.module, ty), name };
                 access.offset = fixed.and_then(|o| (offset - start).checked_add_signed(o));
             }
             Base::Typed(reg, ty) => {
-                let model = self.book.image.module(ty.0);
+                let model = self.trace_tables.image.module(ty.0);
                 let size = types::size(model, ty.1);
-                let name = self.book.type_name(Some(ty));
+                let name = self.trace_tables.type_name(Some(ty));
                 match types::is_record(model, ty.1) && size > 0 {
                     true => {
                         access.root = Root::Record { reg, ty, name, size };
@@ -328,24 +336,25 @@ impl Planner<'_, '_, '_> {
     }
 
     fn global(&mut self, access: &mut Access, method: u32, global: Global, offset: Option<i64>) {
-        let whole = global.ty.is_none_or(|(m, t)| !types::is_aggregate(self.book.image.module(m), t));
+        let whole = global.ty.is_none_or(|(m, t)| !types::is_aggregate(self.trace_tables.image.module(m), t));
         let at = (self.module, self.function, access.index as usize);
         match (global.ty, whole) {
             (Some(ty), false) => {
-                let object = self.book.global_object(global);
+                let object = self.trace_tables.global_object(global);
                 access.root = Root::Global { object, base: global.address, ty };
                 access.offset = offset.and_then(|o| u64::try_from(o).ok());
             }
             _ => {
-                let object = self.book.unit(global.module);
+                let object = self.trace_tables.unit(global.module);
                 access.root = Root::Fixed { object };
                 let shape = match (global.ty, access.ty) {
-                    (Some(ty), _) => self.book.shape(ty),
+                    (Some(ty), _) => self.trace_tables.shape(ty),
                     (None, Some(ty)) => plain_shape(ty),
                     (None, None) => Shape::Whole(access.len.min(1 << 20) as u32),
                 };
-                let unit = self.book.names.intern("unit");
-                access.act = self.book.act(at, method, access.kind, unit, global.name, shape, Arc::new([]));
+                let unit = self.trace_tables.names.intern("unit");
+                access.act =
+                    self.trace_tables.act(at, method, access.kind, unit, global.name, shape, Arc::new([]));
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Type inference for registers, and the roots of addresses.
 
-use crate::book::parameter;
-use crate::plan::{Base, Planner, Way, returned_type};
+use crate::plan::{AddressOrigin, Base, Planner, returned_type};
 use crate::trace::NONE;
+use crate::trace_tables::parameter;
 use crate::types::{self, Sort, TypeRef, Wanted};
 use program::inst::{ArgTy, Inst, Operand, Reg, Ty};
 use program::model::{Home, SymbolKind};
@@ -13,7 +13,7 @@ const POINTER: Wanted = Wanted { len: 8, sort: Some(Sort::Pointer), open: true, 
 impl Planner<'_, '_, '_> {
     /// Infers the type that each register points to.
     pub(crate) fn infer(&mut self) {
-        let model = self.book.image.module(self.module);
+        let model = self.trace_tables.image.module(self.module);
         for (i, inst) in self.f.code.iter().enumerate() {
             if let Some((reg, _)) = inst.defines()
                 && let Some(def) = self.def.get_mut(reg as usize)
@@ -82,22 +82,22 @@ impl Planner<'_, '_, '_> {
 
     /// The type that a pointer loaded from an address points to.
     fn loaded(&self, addr: Operand) -> Option<TypeRef> {
-        let way = self.way(addr);
-        let (module, ty) = match way.base {
+        let address_origin = self.address_origin(addr);
+        let (module, ty) = match address_origin.base {
             Base::Typed(_, ty) => ty,
-            Base::Symbol(symbol) => self.book.global(self.module, symbol)?.ty?,
+            Base::Symbol(symbol) => self.trace_tables.global(self.module, symbol)?.ty?,
             Base::Frame(offset) => {
                 let (_, ty, start) = self.local(offset)?;
-                let model = self.book.image.module(self.module);
-                let at = (offset - start).checked_add_signed(way.offset)?;
+                let model = self.trace_tables.image.module(self.module);
+                let at = (offset - start).checked_add_signed(address_origin.offset)?;
                 let leaf = types::part(model, ty?, at, POINTER).leaf?;
                 return Some((self.module, types::pointee(model, leaf)?));
             }
             Base::Unknown => return None,
         };
-        let model = self.book.image.module(module);
+        let model = self.trace_tables.image.module(module);
         let size = types::size(model, ty).max(1);
-        let at = way.offset.rem_euclid(size.cast_signed()).cast_unsigned();
+        let at = address_origin.offset.rem_euclid(size.cast_signed()).cast_unsigned();
         let leaf = types::part(model, ty, at, POINTER).leaf?;
         Some((module, types::pointee(model, leaf)?))
     }
@@ -106,7 +106,7 @@ impl Planner<'_, '_, '_> {
     /// program, returns.
     fn result(&self, callee: Operand) -> Option<TypeRef> {
         let Operand::Symbol { symbol, offset: 0 } = callee else { return None };
-        let image = self.book.image;
+        let image = self.trace_tables.image;
         let number = image.function_at(image.symbol(self.module, symbol))?;
         let code = image.code(number);
         let model = image.module(code.module);
@@ -119,58 +119,59 @@ impl Planner<'_, '_, '_> {
     }
 
     /// Traces an address back to its root.
-    pub(crate) fn way(&self, addr: Operand) -> Way {
-        let mut way = Way { base: Base::Unknown, offset: 0, variable: false };
+    pub(crate) fn address_origin(&self, addr: Operand) -> AddressOrigin {
+        let mut address_origin = AddressOrigin { base: Base::Unknown, offset: 0, variable: false };
         let mut next = addr;
         for _ in 0..32 {
             let r = match next {
                 Operand::Symbol { symbol, offset } => {
-                    way.base = Base::Symbol(symbol);
-                    way.offset = way.offset.wrapping_add(offset);
-                    return way;
+                    address_origin.base = Base::Symbol(symbol);
+                    address_origin.offset = address_origin.offset.wrapping_add(offset);
+                    return address_origin;
                 }
-                Operand::Const(_) => return way,
+                Operand::Const(_) => return address_origin,
                 Operand::Reg(r) => r,
             };
             if let Some(to) = self.points_to.get(r as usize).copied().flatten() {
-                way.base = Base::Typed(r, to);
-                return way;
+                address_origin.base = Base::Typed(r, to);
+                return address_origin;
             }
             let def = self.def.get(r as usize).copied().unwrap_or(NONE);
             match self.f.code.get(def as usize) {
                 Some(Inst::Address { base, index, scale, offset, .. }) => {
-                    way.offset = way.offset.wrapping_add(*offset);
+                    address_origin.offset = address_origin.offset.wrapping_add(*offset);
                     match index {
                         Operand::Const(c) => {
-                            way.offset = way.offset.wrapping_add(c.cast_signed().wrapping_mul(*scale));
+                            address_origin.offset =
+                                address_origin.offset.wrapping_add(c.cast_signed().wrapping_mul(*scale));
                         }
-                        _ => way.variable = true,
+                        _ => address_origin.variable = true,
                     }
                     next = *base;
                 }
                 Some(Inst::Frame { offset, .. }) => {
-                    way.base = Base::Frame(*offset);
-                    return way;
+                    address_origin.base = Base::Frame(*offset);
+                    return address_origin;
                 }
                 Some(Inst::ThreadLocal { symbol, .. }) => {
-                    let model = self.book.image.module(self.module);
+                    let model = self.trace_tables.image.module(self.module);
                     if let Some(SymbolKind::ThreadLocal { ty: Some(ty), .. }) =
                         model.symbols.get(*symbol as usize).map(|s| &s.kind)
                     {
-                        way.base = Base::Typed(r, (self.module, *ty));
+                        address_origin.base = Base::Typed(r, (self.module, *ty));
                     }
-                    return way;
+                    return address_origin;
                 }
                 Some(Inst::Copy { a, .. }) => next = *a,
-                _ => return way,
+                _ => return address_origin,
             }
         }
-        way
+        address_origin
     }
 
     /// The local variable that contains an offset of the frame: size, type, start.
     pub(crate) fn local(&self, offset: u64) -> Option<(u64, Option<u32>, u64)> {
-        let model = self.book.image.module(self.module);
+        let model = self.trace_tables.image.module(self.module);
         self.f.bindings.iter().find_map(|b| {
             let Home::Frame(start) = b.home else { return None };
             let v = self.f.variables.get(b.variable as usize)?;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::extract::{Options, extract};
-use crate::own::Own;
+use crate::own::RunNames;
 use crate::trace::Trace;
 use recording::Recording;
 use replay::process::LoadedProcess;
@@ -20,7 +20,7 @@ pub fn trace(recording: &Recording, process: usize, options: &Options) -> Result
         ))));
     };
     let loaded = LoadedProcess::load(recording, recorded, &replay::process::Options::default())?;
-    let options = Options { own: Own::of(&recorded.info), ..options.clone() };
+    let options = Options { own: RunNames::of(&recorded.info), ..options.clone() };
     let mut trace = extract(&loaded, &options)?;
     trace.notes.extend(loaded.damage.iter().cloned());
     trace.notes.extend(loaded.streams.iter().filter_map(|s| s.damage.clone()));

@@ -5,7 +5,7 @@
 //! the compared runs, its calls contain only the arguments whose names all runs share.
 
 use crate::names::mix;
-use crate::trace::{Kind, NO_TEXT, Shape, Take, Trace, is_address};
+use crate::trace::{Encoding, Kind, NO_TEXT, Shape, Trace, is_address};
 use crate::values::{ADDRESS, FLEETING};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -39,14 +39,14 @@ pub fn reconcile(traces: &mut [Trace]) -> Vec<String> {
     different.retain(|name| !unclear.contains(name));
     if !different.is_empty() {
         for trace in traces {
-            say_less(trace, &different, &shared);
+            drop_arguments(trace, &different, &shared);
         }
     }
     different.into_iter().collect()
 }
 
 /// The callee of a call of a function of the program, and the names of its parameters.
-fn signature(trace: &Trace, act: &crate::trace::Act) -> Option<(String, Vec<String>)> {
+fn signature(trace: &Trace, act: &crate::trace::EventSite) -> Option<(String, Vec<String>)> {
     let own = act.kind == Kind::Call && !act.arguments.is_empty();
     if !own || act.arguments.iter().any(|(parameter, _)| *parameter == 0) {
         return None;
@@ -55,7 +55,11 @@ fn signature(trace: &Trace, act: &crate::trace::Act) -> Option<(String, Vec<Stri
     Some((trace.names.text(act.name).to_owned(), parameters.collect()))
 }
 
-fn say_less(trace: &mut Trace, different: &BTreeSet<String>, shared: &HashMap<String, HashSet<String>>) {
+fn drop_arguments(
+    trace: &mut Trace,
+    different: &BTreeSet<String>,
+    shared: &HashMap<String, HashSet<String>>,
+) {
     // For each event site, the arguments that count, sorted by name: their order may differ too.
     let counting: Vec<Option<Vec<(usize, Shape)>>> = trace
         .acts
@@ -90,12 +94,12 @@ fn said(trace: &Trace, shape: &Shape, value: u64) -> u64 {
     match (shape, shape.take()) {
         (Shape::Fleeting(1), _) => ADDRESS,
         (Shape::Fleeting(_), _) => FLEETING,
-        (_, Take::Nothing) => 0,
-        (_, Take::Text | Take::Object(_) | Take::Function) if value == 0 => 0,
-        (_, Take::Text) if value == NO_TEXT => ADDRESS,
-        (_, Take::Text | Take::Function) => trace.names.hash((value - 1) as u32),
-        (_, Take::Object(ty)) => trace.names.hash(ty) | 1,
-        (_, Take::Wide) if is_address(value) => ADDRESS,
+        (_, Encoding::Nothing) => 0,
+        (_, Encoding::Text | Encoding::Object(_) | Encoding::Function) if value == 0 => 0,
+        (_, Encoding::Text) if value == NO_TEXT => ADDRESS,
+        (_, Encoding::Text | Encoding::Function) => trace.names.hash((value - 1) as u32),
+        (_, Encoding::Object(ty)) => trace.names.hash(ty) | 1,
+        (_, Encoding::Wide) if is_address(value) => ADDRESS,
         _ => value,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::column::{Budget, Column};
 use crate::names::{Names, mix};
-use crate::trace::{Act, Kind, Method, Object, Row, Shape, Thread, Trace, act_hash};
+use crate::trace::{EventSite, Kind, Method, Object, Row, Shape, Thread, Trace, site_hash};
 use std::sync::Arc;
 
 /// An event: its function, the object it accesses, its key.
@@ -18,7 +18,7 @@ pub fn trace(events: &[Said], budget: &Arc<Budget>) -> Trace {
         })
         .collect();
     let acts = (0..8)
-        .map(|method| Act {
+        .map(|method| EventSite {
             kind: Kind::Set,
             method,
             owner: 0,
@@ -28,7 +28,7 @@ pub fn trace(events: &[Said], budget: &Arc<Budget>) -> Trace {
             file: 0,
             line: 0,
             column: 0,
-            hash: act_hash(Kind::Set, 0, 0),
+            hash: site_hash(Kind::Set, 0, 0),
         })
         .collect();
     let ty = names.intern("thing");

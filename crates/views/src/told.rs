@@ -50,7 +50,7 @@ pub struct Pair {
 
 /// A sequence of differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct SequenceSummary {
     /// Its number, in the order of time.
     pub number: usize,
     /// `insertion`, `deletion` or `modification`.
@@ -74,16 +74,16 @@ pub struct Told {
 
 /// Limits of a summary's size.
 #[derive(Clone, Copy, Debug)]
-pub struct Extent {
+pub struct SummaryLimits {
     /// The maximum number of differences.
     pub rows: usize,
     /// The number of similar events before and after.
     pub context: usize,
 }
 
-impl Default for Extent {
+impl Default for SummaryLimits {
     fn default() -> Self {
-        Extent { rows: 12, context: 1 }
+        SummaryLimits { rows: 12, context: 1 }
     }
 }
 
@@ -110,7 +110,13 @@ pub fn entry(trace: &Trace, event: usize) -> Entry {
 
 /// Summarises a sequence.
 #[must_use]
-pub fn tell(comparison: &Comparison, left: &Trace, right: &Trace, number: usize, extent: Extent) -> Told {
+pub fn tell(
+    comparison: &Comparison,
+    left: &Trace,
+    right: &Trace,
+    number: usize,
+    extent: SummaryLimits,
+) -> SequenceSummary {
     let sequence = &comparison.sequences[number];
     let mut rows = Vec::new();
     let similar = |l: usize| Pair {
@@ -121,7 +127,7 @@ pub fn tell(comparison: &Comparison, left: &Trace, right: &Trace, number: usize,
     };
     let before = sequence.left.start.saturating_sub(extent.context)..sequence.left.start;
     rows.extend(before.filter(|l| in_order(comparison, sequence, *l)).map(similar));
-    let pairs = side_by_side(comparison, sequence, left, right, extent.rows);
+    let pairs = align_unmatched(comparison, sequence, left, right, extent.rows);
     for (l, r) in &pairs {
         rows.push(Pair {
             left: l.map(|e| entry(left, e)),
@@ -139,7 +145,7 @@ pub fn tell(comparison: &Comparison, left: &Trace, right: &Trace, number: usize,
         (0, _) => stack(left, alone(comparison, sequence).0.next()),
         _ => stack(right, alone(comparison, sequence).1.next()),
     };
-    Told {
+    SequenceSummary {
         number,
         change: sequence.change().name(),
         left_events: sequence.left_count,
@@ -161,7 +167,7 @@ fn in_order(comparison: &Comparison, sequence: &Sequence, l: usize) -> bool {
 
 /// Puts events without a partner next to those of the other run that access the same field in the same
 /// manner, or call the same function.
-fn side_by_side(
+fn align_unmatched(
     comparison: &Comparison,
     sequence: &Sequence,
     left: &Trace,
@@ -203,7 +209,7 @@ pub fn stack(trace: &Trace, event: Option<usize>) -> Vec<String> {
             "return" => depth += 1,
             "call" if depth > 0 => depth -= 1,
             "call" if trace.names.text(act.name) == stack[stack.len() - 1] => {
-                if act.method == crate::book::OUTSIDE {
+                if act.method == crate::trace_tables::EXTERNAL_METHOD {
                     break;
                 }
                 stack.push(method(act.method));

@@ -1,6 +1,6 @@
 //! A run as semantic events.
 //!
-//! An event is a row of numbers (20 bytes) and a key (8 bytes). The row refers to an [`Act`], the static
+//! An event is a row of numbers (20 bytes) and a key (8 bytes). The row refers to an [`EventSite`], the static
 //! description of the instruction: kind of event, function, source location, field or callee, shape of the
 //! value. The key is a hash of the event's content, computed from names and values only: two events of any
 //! two runs are equal if their keys are.
@@ -89,7 +89,7 @@ pub enum Shape {
 
 /// How a value of a shape is encoded in its row and key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Take {
+pub(crate) enum Encoding {
     Nothing,
     /// The value itself.
     Plain,
@@ -104,16 +104,16 @@ pub(crate) enum Take {
 }
 
 impl Shape {
-    pub(crate) fn take(&self) -> Take {
+    pub(crate) fn take(&self) -> Encoding {
         match self {
-            Shape::Nothing => Take::Nothing,
-            Shape::Signed(8) | Shape::Unsigned(8) => Take::Wide,
-            Shape::Text => Take::Text,
-            Shape::Object(ty) => Take::Object(*ty),
-            Shape::Function => Take::Function,
-            Shape::Pointer => Take::Pointer,
-            Shape::Whole(len) => Take::Whole(*len),
-            _ => Take::Plain,
+            Shape::Nothing => Encoding::Nothing,
+            Shape::Signed(8) | Shape::Unsigned(8) => Encoding::Wide,
+            Shape::Text => Encoding::Text,
+            Shape::Object(ty) => Encoding::Object(*ty),
+            Shape::Function => Encoding::Function,
+            Shape::Pointer => Encoding::Pointer,
+            Shape::Whole(len) => Encoding::Whole(*len),
+            _ => Encoding::Plain,
         }
     }
 }
@@ -129,7 +129,7 @@ pub fn is_address(value: u64) -> bool {
 
 /// The static description of an instruction that makes events: an event site.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Act {
+pub struct EventSite {
     /// The kind of event.
     pub kind: Kind,
     /// The function that contains it: index into [`Trace::methods`].
@@ -247,7 +247,7 @@ pub struct Trace {
     /// All texts.
     pub names: Names,
     /// The event sites.
-    pub acts: Vec<Act>,
+    pub acts: Vec<EventSite>,
     /// Functions.
     pub methods: Vec<Method>,
     /// Objects.
@@ -301,7 +301,7 @@ impl Trace {
 
     /// The event site of an event.
     #[must_use]
-    pub fn act(&self, event: usize) -> &Act {
+    pub fn act(&self, event: usize) -> &EventSite {
         &self.acts[self.row(event).act as usize]
     }
 
@@ -325,7 +325,7 @@ impl Trace {
             + self.keys.resident()
             + self.arguments.resident()
             + (self.objects.capacity() * size_of::<Object>()) as u64
-            + (self.acts.capacity() * size_of::<Act>()) as u64
+            + (self.acts.capacity() * size_of::<EventSite>()) as u64
     }
 
     /// The memory budget for columns, shared with this trace.
@@ -336,6 +336,6 @@ impl Trace {
 }
 
 /// The hash of a kind and names.
-pub(crate) fn act_hash(kind: Kind, owner: u64, name: u64) -> u64 {
+pub(crate) fn site_hash(kind: Kind, owner: u64, name: u64) -> u64 {
     mix(mix(kind as u64 + 1, owner), name)
 }

@@ -8,12 +8,12 @@ use program::model::{Member, Module, Type, TypeKind};
 pub type TypeRef = (u32, u32);
 
 /// The depth limit of typedefs and nesting; deeper chains are cycles in damaged input.
-const DEEP: usize = 64;
+const MAX_TYPE_DEPTH: usize = 64;
 
 /// Strips typedefs and qualifiers.
 #[must_use]
 pub fn strip(module: &Module, mut ty: u32) -> Option<(u32, &Type)> {
-    for _ in 0..DEEP {
+    for _ in 0..MAX_TYPE_DEPTH {
         let t = module.types.get(ty as usize)?;
         match t.kind {
             TypeKind::Alias { of } => ty = of?,
@@ -58,7 +58,7 @@ pub fn size(module: &Module, ty: u32) -> u64 {
 pub fn text(module: &Module, ty: Option<u32>) -> String {
     let mut suffix = String::new();
     let mut next = ty;
-    for _ in 0..DEEP {
+    for _ in 0..MAX_TYPE_DEPTH {
         let Some(t) = next.and_then(|t| module.types.get(t as usize)) else {
             return format!("void{suffix}");
         };
@@ -160,7 +160,7 @@ pub struct Wanted {
 /// The part of a type at a byte offset.
 #[must_use]
 pub fn part(module: &Module, ty: u32, offset: u64, wanted: Wanted) -> Part {
-    within(module, ty, offset, wanted, DEEP)
+    within(module, ty, offset, wanted, MAX_TYPE_DEPTH)
 }
 
 fn within(module: &Module, ty: u32, offset: u64, wanted: Wanted, deep: usize) -> Part {
@@ -184,7 +184,7 @@ fn within(module: &Module, ty: u32, offset: u64, wanted: Wanted, deep: usize) ->
                     return part;
                 }
                 let member = match union {
-                    true => alternative(module, members, at, wanted, left),
+                    true => union_member(module, members, at, wanted, left),
                     false => best(module, members, at, len),
                 };
                 let Some(member) = member else {
@@ -261,7 +261,7 @@ fn best<'m>(module: &Module, members: &'m [Member], at: u64, len: u64) -> Option
 
 /// The member of a union that an access refers to: one of which it covers exactly a part, of its class if it
 /// has one.
-fn alternative<'m>(
+fn union_member<'m>(
     module: &Module,
     members: &'m [Member],
     at: u64,
@@ -291,11 +291,11 @@ fn alternative<'m>(
 /// Byte ranges of a type without pointers: the part of its content that means the same in another run. At
 /// most `most` ranges.
 #[must_use]
-pub fn plain_parts(module: &Module, ty: u32, most: usize) -> Vec<(u64, u64)> {
+pub fn pointer_free_ranges(module: &Module, ty: u32, most: usize) -> Vec<(u64, u64)> {
     let mut out = Vec::new();
     let mut todo = vec![(ty, 0u64, 0usize)];
     while let Some((ty, at, depth)) = todo.pop() {
-        if out.len() >= most || depth > DEEP {
+        if out.len() >= most || depth > MAX_TYPE_DEPTH {
             break;
         }
         let Some((_, t)) = strip(module, ty) else { continue };
@@ -464,6 +464,6 @@ mod tests {
 
     #[test]
     fn content_leaves_pointers_out() {
-        assert_eq!(plain_parts(&module(), 3, 8), [(0, 4)]);
+        assert_eq!(pointer_free_ranges(&module(), 3, 8), [(0, 4)]);
     }
 }

@@ -2,15 +2,15 @@
 
 use crate::fleeting::Fleeting;
 use crate::names::Names;
-use crate::own::Own;
-use crate::trace::{NO_TEXT, Take, is_address};
+use crate::own::RunNames;
+use crate::trace::{Encoding, NO_TEXT, is_address};
 use program::names::readable;
 use replay::image::Image;
 use replay::memory::Memory;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The length at which strings are cut.
-pub const LONGEST: usize = 128;
+pub const MAX_TEXT_LENGTH: usize = 128;
 
 /// Replaces an address in a hash.
 pub(crate) const ADDRESS: u64 = 0xADD2_E550;
@@ -21,23 +21,23 @@ pub(crate) const FLEETING: u64 = 0xF1EE_7199;
 pub struct Reader<'r> {
     pub names: &'r mut Names,
     pub image: &'r Image,
-    pub own: &'r Own,
+    pub own: &'r RunNames,
 }
 
 impl Reader<'_> {
     /// Represents a value: returns the number stored in the event's row and the one that enters its key.
     pub(crate) fn represent(
         &mut self,
-        take: Take,
+        take: Encoding,
         raw: u64,
         memory: &Memory,
         fleeting: &Fleeting,
     ) -> (u64, u64) {
         match take {
-            Take::Nothing => (0, 0),
-            Take::Wide if is_address(raw) => (raw, ADDRESS),
-            Take::Text if raw == 0 => (0, 0),
-            Take::Text => match text(memory, self.image, raw, fleeting) {
+            Encoding::Nothing => (0, 0),
+            Encoding::Wide if is_address(raw) => (raw, ADDRESS),
+            Encoding::Text if raw == 0 => (0, 0),
+            Encoding::Text => match text(memory, self.image, raw, fleeting) {
                 Some(bytes) => {
                     let number = match self.own.mapped(&bytes) {
                         Some(says) => self.names.intern_as(&bytes, &says),
@@ -47,9 +47,9 @@ impl Reader<'_> {
                 }
                 None => (NO_TEXT, ADDRESS),
             },
-            Take::Pointer | Take::Object(_) => (u64::from(raw != 0), u64::from(raw != 0)),
-            Take::Function if raw == 0 => (0, 0),
-            Take::Function => {
+            Encoding::Pointer | Encoding::Object(_) => (u64::from(raw != 0), u64::from(raw != 0)),
+            Encoding::Function if raw == 0 => (0, 0),
+            Encoding::Function => {
                 let name = self.function(raw);
                 let number = self.names.intern(&name);
                 (u64::from(number) + 1, self.names.hash(number))
@@ -72,13 +72,13 @@ impl Reader<'_> {
 /// The string at an address, if the bytes look like text.
 fn text(memory: &Memory, image: &Image, address: u64, fleeting: &Fleeting) -> Option<Vec<u8>> {
     if let Some(constant) = image.constant(address) {
-        let constant = &constant[..constant.len().min(LONGEST)];
+        let constant = &constant[..constant.len().min(MAX_TEXT_LENGTH)];
         let end = constant.iter().position(|b| *b == 0).unwrap_or(constant.len());
         return looks_like_text(&constant[..end]).then(|| constant[..end].to_vec());
     }
     let mut bytes = Vec::with_capacity(32);
     let mut piece = [0; 32];
-    while bytes.len() < LONGEST {
+    while bytes.len() < MAX_TEXT_LENGTH {
         memory.peek(address.wrapping_add(bytes.len() as u64), &mut piece);
         let end = piece.iter().position(|b| *b == 0);
         bytes.extend_from_slice(&piece[..end.unwrap_or(piece.len())]);
@@ -86,7 +86,7 @@ fn text(memory: &Memory, image: &Image, address: u64, fleeting: &Fleeting) -> Op
             break;
         }
     }
-    let bytes = fleeting.steady_text(address, &bytes).unwrap_or(bytes);
+    let bytes = fleeting.masked_text(address, &bytes).unwrap_or(bytes);
     looks_like_text(&bytes).then_some(bytes)
 }
 
@@ -100,7 +100,7 @@ fn looks_like_text(bytes: &[u8]) -> bool {
 pub(crate) fn bytes_hash(memory: &Memory, address: u64, len: u64, fleeting: &Fleeting) -> u64 {
     let mut bytes = vec![0; len as usize];
     memory.peek(address, &mut bytes);
-    fleeting.steady_bytes(address, &mut bytes);
+    fleeting.mask_bytes(address, &mut bytes);
     for word in bytes.chunks_exact_mut(8) {
         let mut value = [0; 8];
         value.copy_from_slice(word);
@@ -124,7 +124,7 @@ mod tests {
         m.write(0x2000, &[b'x'; 500]);
         m.write(0x3000, &[1, 2, 3, 0]);
         assert_eq!(text(&m, &none, 0x1000, &steady).as_deref(), Some(&b"hello\n"[..]));
-        assert_eq!(text(&m, &none, 0x2000, &steady).map(|t| t.len()), Some(LONGEST));
+        assert_eq!(text(&m, &none, 0x2000, &steady).map(|t| t.len()), Some(MAX_TEXT_LENGTH));
         assert_eq!(text(&m, &none, 0x3000, &steady), None);
         m.write(0x4000, b"a\x01b\0");
         assert_eq!(text(&m, &none, 0x4000, &steady).as_deref(), Some(&b"a\x01b"[..]));

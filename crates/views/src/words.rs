@@ -1,7 +1,7 @@
 //! Objects, values and events as text.
 
 use crate::fleeting::words;
-use crate::trace::{Act, Kind, NO_TEXT, NONE, Row, Shape, Trace, is_address};
+use crate::trace::{EventSite, Kind, NO_TEXT, NONE, Row, Shape, Trace, is_address};
 use replay::vars::quoted;
 use std::fmt::Write as _;
 
@@ -106,7 +106,7 @@ impl Trace {
 
     /// The field that an event accesses, with its object: `point#1.x`.
     #[must_use]
-    pub fn field(&self, row: Row, act: &Act) -> String {
+    pub fn field(&self, row: Row, act: &EventSite) -> String {
         let name = self.names.text(act.name);
         let object = if row.target == NONE { String::new() } else { self.object(row.target) };
         match (object.is_empty(), name.is_empty(), name.starts_with('[')) {

@@ -27,7 +27,7 @@ pub fn all(
         eprintln!("xtask: {}: other output than the plain program", shell::shown(command));
         None
     };
-    let bare = without_debug_info(plain, job);
+    let bare = strip_debug_info(plain, job);
     let valgrind = |tool: &str| {
         let valgrind = shell::which("valgrind")?;
         timed(Command::new(valgrind).args([&format!("--tool={tool}"), "-q"]).arg(bare.as_deref()?))
@@ -45,7 +45,7 @@ pub fn all(
 }
 
 /// A copy without debug information: valgrind cannot read that of clang 22.
-fn without_debug_info(plain: &Path, job: &Job) -> Option<PathBuf> {
+fn strip_debug_info(plain: &Path, job: &Job) -> Option<PathBuf> {
     let copy = job.dir().join("without-debug-info");
     report(shell::run(Command::new("strip").arg("-g").arg("-o").arg(&copy).arg(plain)))?;
     Some(copy)
@@ -56,7 +56,7 @@ fn report<T>(result: Result<T>) -> Option<T> {
 }
 
 /// A loop small enough for gdb, which takes microseconds for every instruction.
-const PIECE: &str = r#"
+const SMALL_LOOP: &str = r#"
 #include <stdlib.h>
 static unsigned table[256];
 __attribute__((noinline)) unsigned work(long rounds) {
@@ -74,22 +74,22 @@ int main(int argc, char **argv) {
 
 /// The slowdown of the small loop under `gdb record full`, and recorded by `relapse`, relative to the plain
 /// program.
-pub struct Piece {
+pub struct SmallLoop {
     pub gdb: Option<f64>,
     pub recorded: Option<f64>,
 }
 
 /// Measures the small loop. The number of rounds differs by tool, so figures are per round.
-pub fn gdb_record(tools: &Tools) -> Piece {
-    report(measure_piece(tools)).unwrap_or(Piece { gdb: None, recorded: None })
+pub fn gdb_record(tools: &Tools) -> SmallLoop {
+    report(measure_small_loop(tools)).unwrap_or(SmallLoop { gdb: None, recorded: None })
 }
 
-fn measure_piece(tools: &Tools) -> Result<Piece> {
+fn measure_small_loop(tools: &Tools) -> Result<SmallLoop> {
     const PLAIN_ROUNDS: f64 = 200e6;
     const GDB_ROUNDS: f64 = 5e3;
     let dir = shell::target().join("bench/piece");
-    shell::fresh_dir(&dir)?;
-    shell::write(&dir.join("piece.c"), PIECE)?;
+    shell::create_empty_dir(&dir)?;
+    shell::write(&dir.join("piece.c"), SMALL_LOOP)?;
     let limit = Duration::from_secs(300);
     for (compiler, name) in [(&tools.clang, "plain"), (&tools.cc, "ours")] {
         let mut command = Command::new(compiler);
@@ -121,5 +121,5 @@ fn measure_piece(tools: &Tools) -> Result<Piece> {
         let finished = String::from_utf8_lossy(&with.stdout).contains("Value returned");
         finished.then(|| (with.took.as_secs_f64() - without.took.as_secs_f64()) / GDB_ROUNDS)
     });
-    Ok(Piece { gdb: gdb.map(|time| time / plain), recorded: Some(recorded / plain) })
+    Ok(SmallLoop { gdb: gdb.map(|time| time / plain), recorded: Some(recorded / plain) })
 }

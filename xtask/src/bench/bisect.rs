@@ -12,19 +12,19 @@ use super::explain::lines;
 use super::watch;
 use crate::cases::{self, Case, FIRST, git};
 use crate::shell::{self, Result};
-use crate::tools::LONG;
+use crate::tools::DEFAULT_TIMEOUT;
 
 /// The result of bisecting.
 #[derive(Clone, Debug, Default)]
-pub struct Bisected {
+pub struct BisectResult {
     /// Whether it names the guilty commit.
     pub right: bool,
     pub builds: u64,
 }
 
 /// Bisects a case that has a culprit, in a separate directory, with a given compiler.
-pub fn bisect(case: &Case, dir: &Path, cc: &Path) -> Result<Bisected> {
-    shell::fresh_dir(dir)?;
+pub fn bisect(case: &Case, dir: &Path, cc: &Path) -> Result<BisectResult> {
+    shell::create_empty_dir(dir)?;
     case.lay_out(dir)?;
     let log = dir.join("watched");
     shell::write(&log.join(watch::BUILDS), "")?;
@@ -34,7 +34,9 @@ pub fn bisect(case: &Case, dir: &Path, cc: &Path) -> Result<Bisected> {
 
     // The run of the first commit is the expected one.
     git(&repository, &["checkout", "--quiet", FIRST])?;
-    let run = |command: &mut Command| shell::capture(command.current_dir(&repository).env("CC", cc), LONG);
+    let run = |command: &mut Command| {
+        shell::capture(command.current_dir(&repository).env("CC", cc), DEFAULT_TIMEOUT)
+    };
     let first = run(Command::new("sh").arg(&script))?;
     if first.status.code() == Some(SKIP) {
         return Err(format!("the first commit does not build: {}", first.complaint()));
@@ -47,7 +49,7 @@ pub fn bisect(case: &Case, dir: &Path, cc: &Path) -> Result<Bisected> {
     // The command fails if only skipped commits remain; then it names no commit.
     let outcome = run(Command::new("git").args(["bisect", "run", "sh"]).arg(&script))?;
     let found = git(&repository, &["log", "-1", "--format=%s", "refs/bisect/bad"])?;
-    Ok(Bisected {
+    Ok(BisectResult {
         right: outcome.status.success() && Some(found) == case.culprit,
         builds: lines(&log.join(watch::BUILDS)),
     })

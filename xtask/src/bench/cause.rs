@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::publish;
 use crate::cases::Case;
 use crate::shell::{self, Result};
-use crate::tools::{LONG, Tools};
+use crate::tools::{DEFAULT_TIMEOUT, Tools};
 use crate::{releases, setup};
 
 /// The target: the cause has at most this rank.
@@ -59,7 +59,7 @@ fn measure(tools: &Tools, case: &Case, passing: &str, decides: &str) -> Result<R
         let tree = dir.join(version);
         let mut make = Command::new("sh");
         make.args(["-c", &case.build]).current_dir(&tree).env("CC", &tools.cc);
-        let built = shell::capture(&mut make, LONG)?;
+        let built = shell::capture(&mut make, DEFAULT_TIMEOUT)?;
         if !built.status.success() {
             return Err(format!("{} does not build:\n{}", case.name, built.complaint()));
         }
@@ -67,7 +67,7 @@ fn measure(tools: &Tools, case: &Case, passing: &str, decides: &str) -> Result<R
             let recording = dir.join(format!("{version}-{name}"));
             let _ = std::fs::remove_dir_all(&recording);
             let mut record = tools.record(&recording, Path::new("sh"));
-            let outcome = shell::capture(record.args(["-c", test]).current_dir(&tree), LONG)?;
+            let outcome = shell::capture(record.args(["-c", test]).current_dir(&tree), DEFAULT_TIMEOUT)?;
             if !recording.exists() {
                 return Err(format!("{} was not recorded: {}", case.name, outcome.complaint()));
             }
@@ -80,7 +80,7 @@ fn measure(tools: &Tools, case: &Case, passing: &str, decides: &str) -> Result<R
     let mut cause = Command::new(&tools.relapse);
     cause.arg("cause").args([old, new, old_passing, new_passing]).args(["--json", "--all"]);
     let start = std::time::Instant::now();
-    let outcome = shell::capture(&mut cause, LONG)?;
+    let outcome = shell::capture(&mut cause, DEFAULT_TIMEOUT)?;
     let seconds = start.elapsed().as_secs_f64();
     let said: Value = serde_json::from_slice(&outcome.stdout).map_err(|e| {
         format!("failed to read the answer about {}: {e}\n{}", case.name, outcome.complaint())

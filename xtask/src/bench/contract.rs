@@ -14,7 +14,7 @@ use super::publish;
 use crate::setup;
 use crate::shell::{self, Result};
 use crate::subjects;
-use crate::tools::{LONG, Tools};
+use crate::tools::{DEFAULT_TIMEOUT, Tools};
 
 /// How often the arguments are repeated in one run.
 const REPEATED: usize = 450;
@@ -40,7 +40,7 @@ pub fn command(words: &[&str]) -> Result<()> {
 /// A program with a contract that has a case for some of its calls.
 fn fixture(tools: &Tools, folder: &Path, report: &mut String) -> Result<()> {
     let from = shell::root().join("tests/contracts/named-error");
-    shell::fresh_dir(folder)?;
+    shell::create_empty_dir(folder)?;
     for (version, file) in [("good", "good.c"), ("bad", "right.c")] {
         let text = fs::read(from.join(file)).map_err(|e| format!("{file}: {e}"))?;
         shell::write(&folder.join(version).join("p.c"), text)?;
@@ -57,7 +57,7 @@ fn lua(tools: &Tools, folder: &Path, report: &mut String) -> Result<()> {
     // The package contains only the library.
     let program = shell::root().join("xtask/subjects/lua/main.c");
     let program = fs::read(&program).map_err(|e| format!("{}: {e}", program.display()))?;
-    shell::fresh_dir(folder)?;
+    shell::create_empty_dir(folder)?;
     for version in ["good", "bad"] {
         shell::copy_tree(&sources, &folder.join(version))?;
         shell::write(&folder.join(version).join("main.c"), &program)?;
@@ -76,7 +76,7 @@ fn lua(tools: &Tools, folder: &Path, report: &mut String) -> Result<()> {
 
 fn measure(check: &mut Command, folder: &Path, name: &str, report: &mut String) -> Result<()> {
     check.args(["--quiet", "--work", "work", "--json", "-"]).current_dir(folder);
-    let outcome = shell::capture(check, LONG)?;
+    let outcome = shell::capture(check, DEFAULT_TIMEOUT)?;
     let answer: Value = serde_json::from_slice(&outcome.stdout)
         .map_err(|error| format!("{name}: {error}: {}", outcome.complaint()))?;
     if answer["verdict"] != "holds" {

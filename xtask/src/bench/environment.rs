@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::publish;
 use crate::setup;
 use crate::shell::{self, Result};
-use crate::tools::{LONG, Tools};
+use crate::tools::{DEFAULT_TIMEOUT, Tools};
 
 /// The number of measurements of each run.
 const ROUNDS: usize = 5;
@@ -47,7 +47,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     setup::install(setup::Need::Bench)?;
     let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
     let folder = shell::target().join("bench/environment");
-    shell::fresh_dir(&folder)?;
+    shell::create_empty_dir(&folder)?;
     let mut report = String::from(
         "| run | calls | plain s | recorded s | `strace -f` s | overhead / strace's | record MiB |\n|---|---|---|---|---|---|---|\n",
     );
@@ -87,7 +87,7 @@ fn time(command: &mut Command) -> Result<f64> {
     let began = Instant::now();
     // Cargo sets a library path that every program would search.
     command.env_remove("LD_LIBRARY_PATH").stdin(Stdio::null());
-    let outcome = shell::capture(command, LONG)?;
+    let outcome = shell::capture(command, DEFAULT_TIMEOUT)?;
     if !outcome.status.success() {
         return Err(outcome.complaint());
     }
@@ -109,7 +109,8 @@ fn measure(tools: &Tools, folder: &Path, name: &'static str, script: &str) -> Re
         }
     }
     let mut show = Command::new(&tools.relapse);
-    let shown = shell::capture(show.args(["environment", "show", "--calls", "--json"]).arg(&there), LONG)?;
+    let shown =
+        shell::capture(show.args(["environment", "show", "--calls", "--json"]).arg(&there), DEFAULT_TIMEOUT)?;
     let answer: Value = serde_json::from_slice(&shown.stdout).map_err(|error| error.to_string())?;
     let calls = answer["calls"].as_array().map_or(0, Vec::len) as u64;
     let bytes = there.join("environment.rec").metadata().map_or(0, |about| about.len());
@@ -157,7 +158,7 @@ const CASES: [Case; 4] = [
 
 fn find(tools: &Tools, folder: &Path, case: &Case, report: &mut String) -> Result<()> {
     let place = folder.join("case");
-    shell::fresh_dir(&place)?;
+    shell::create_empty_dir(&place)?;
     let prepare = |script: &str| time(Command::new("sh").args(["-c", script]).current_dir(&place));
     prepare(case.good)?;
     let mut record = Command::new(&tools.relapse);
@@ -166,8 +167,10 @@ fn find(tools: &Tools, folder: &Path, case: &Case, report: &mut String) -> Resul
     prepare(case.bad)?;
     let mut find = Command::new(&tools.relapse);
     find.args(["environment", "find", "--json", "../found", "--"]).args(case.command);
-    let found =
-        shell::capture(find.env_remove("LD_LIBRARY_PATH").current_dir(&place).stdin(Stdio::null()), LONG)?;
+    let found = shell::capture(
+        find.env_remove("LD_LIBRARY_PATH").current_dir(&place).stdin(Stdio::null()),
+        DEFAULT_TIMEOUT,
+    )?;
     let answer: Value =
         serde_json::from_slice(&found.stdout).map_err(|error| format!("{}: {error}", found.complaint()))?;
     if answer["verdict"] != "found" || answer["culprits"].as_array().map_or(0, Vec::len) != 1 {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::bisect::{Bisected, bisect};
+use super::bisect::{BisectResult, bisect};
 use super::explain_story::{self, Story};
 use super::{explain_judge, explain_table, publish, watch};
 use crate::cases::{self, Case, FIRST};
@@ -22,7 +22,7 @@ use crate::tools::Tools;
 use crate::{releases, setup};
 
 /// On real cases, delta debugging is stopped at this multiple of the builds of `auto`.
-const DD_TIMES: u64 = 10;
+const DD_CAP_FACTOR: u64 = 10;
 /// A generous time limit that only a hang exceeds.
 const LIMIT: Duration = Duration::from_secs(3600);
 
@@ -36,7 +36,7 @@ pub struct Row {
     pub auto: Effort,
     pub dd: Option<Effort>,
     /// Only if there is a history.
-    pub bisect: Option<Bisected>,
+    pub bisect: Option<BisectResult>,
     /// An error unrelated to an explanation.
     pub problem: Option<String>,
 }
@@ -149,7 +149,7 @@ fn compare(tools: &Tools, case: &Case, real: bool, cap: Option<u64>) -> Row {
 /// The number of builds at which delta debugging is stopped. For real cases the only question is whether it
 /// needs ten times the builds of `auto`, so it is stopped there.
 fn dd_cap(cap: u64, row: &Row) -> u64 {
-    if row.real { (row.auto.builds * DD_TIMES + 1).clamp(cap.min(50), cap) } else { cap }
+    if row.real { (row.auto.builds * DD_CAP_FACTOR + 1).clamp(cap.min(50), cap) } else { cap }
 }
 
 fn measure(
@@ -160,7 +160,7 @@ fn measure(
     method: &str,
     cap: Option<u64>,
 ) -> Result<Effort> {
-    shell::fresh_dir(dir)?;
+    shell::create_empty_dir(dir)?;
     if real {
         let from = releases::prepare(case)?;
         for version in ["good", "bad"] {

@@ -217,7 +217,7 @@ fn line(text: &mut String, cells: impl Iterator<Item = String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bisect::Bisected;
+    use super::super::bisect::BisectResult;
     use super::super::explain::Proof;
     use super::super::explain_story::Story;
     use super::*;
@@ -246,7 +246,7 @@ mod tests {
     fn targets_met_are_said_to_be_met() {
         let mut first = row(true, true, effort(true, "yes", 2, 1.0));
         first.dd = Some(Effort { capped: Some(50), ..Effort::default() });
-        first.bisect = Some(Bisected { right: true, builds: 4 });
+        first.bisect = Some(BisectResult { right: true, builds: 4 });
         let text = render(&[first, row(false, false, effort(true, "yes", 3, 2000.0))], 1000);
         let cells = "| **case** * | 40 | 1 + 0 | yes | yes | yes | yes | 10 | 2 (20 %) | 0.5 | 1.0 | yes | 3 | 2 of 2 | > 50 | yes, 4 |";
         assert!(text.contains(cells), "{text}");

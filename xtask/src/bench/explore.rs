@@ -31,7 +31,7 @@ const EXPLORED: [(&str, &str); 6] = [
 const BUILD: &str = "$CC -w -g -o p p.c";
 const LIMIT: Duration = Duration::from_secs(300);
 /// The timeout of a version.
-const HANG: Duration = Duration::from_secs(1);
+const RUN_TIMEOUT: Duration = Duration::from_secs(1);
 /// The number of inputs tried to decide whether a change is equivalent, and the number of initial tests.
 const INPUTS: usize = 300;
 const TESTS: usize = 3;
@@ -106,7 +106,7 @@ impl Bench<'_> {
         let file = shell::root().join(format!("xtask/locate/{}.c", self.program));
         let source =
             fs::read_to_string(&file).map_err(|e| format!("failed to read {}: {e}", file.display()))?;
-        shell::fresh_dir(&self.directory)?;
+        shell::create_empty_dir(&self.directory)?;
         for number in 0..INPUTS {
             let text = input(self.program, number as u64);
             shell::write(&self.directory.join(format!("cases/{number:04}.in")), text)?;
@@ -133,7 +133,7 @@ impl Bench<'_> {
             }
             let shown = got != expected;
             let both = self.search(&same)?;
-            let mutations = self.mutations_alone(&same)?;
+            let mutations = self.mutation_only(&same)?;
             eprintln!("{} line {}: {both:?} {mutations:?}", self.program, mutant.line);
             rows.push(Row { program: self.program, mutant, both, mutations, shown });
         }
@@ -142,7 +142,7 @@ impl Bench<'_> {
 
     fn build(&self, version: &str, source: &str) -> Result<bool> {
         let tree = self.directory.join(version);
-        shell::fresh_dir(&tree)?;
+        shell::create_empty_dir(&tree)?;
         shell::write(&tree.join("p.c"), source)?;
         let mut command = Command::new(&self.tools.clang);
         command.args(["-w", "-O0", "-o"]).arg(self.directory.join(format!("{version}-plain"))).arg("p.c");
@@ -157,7 +157,7 @@ impl Bench<'_> {
             let file =
                 fs::File::open(&path).map_err(|e| format!("failed to open {}: {e}", path.display()))?;
             let mut command = Command::new(self.directory.join(format!("{version}-plain")));
-            let ran = shell::capture(command.stdin(Stdio::from(file)), HANG)?;
+            let ran = shell::capture(command.stdin(Stdio::from(file)), RUN_TIMEOUT)?;
             list.push((ran.status.code(), ran.stdout));
         }
         Ok(list)
@@ -175,7 +175,7 @@ impl Bench<'_> {
         Ok(read(&ran.stdout))
     }
 
-    fn mutations_alone(&self, tests: &[usize]) -> Result<Search> {
+    fn mutation_only(&self, tests: &[usize]) -> Result<Search> {
         let mut command = Command::new(self.alone);
         command.arg("mutations").arg(self.seconds.to_string()).arg(&self.tools.cc).arg(BUILD);
         command.args(self.tests(tests));
@@ -265,7 +265,7 @@ fn explored(
     let (mut tests, mut calls, mut count) = (0.0, 0.0, 0.0);
     for (program, first) in EXPLORED.into_iter().filter(|(name, _)| wanted(name)) {
         let tree = directory.join(program);
-        shell::fresh_dir(&tree)?;
+        shell::create_empty_dir(&tree)?;
         let file = shell::root().join(format!("xtask/explore/{program}.c"));
         fs::copy(&file, tree.join("p.c")).map_err(|e| format!("failed to copy {}: {e}", file.display()))?;
         let test = format!("printf '{first}' | ./p");

@@ -27,12 +27,12 @@ const NOTHING_FAILS: i32 = 6;
 /// The exit code if the failing run cannot be replayed.
 const DOES_NOT_REPLAY: i32 = 3;
 /// The timeout of a mutant.
-const HANG: Duration = Duration::from_secs(1);
+const RUN_TIMEOUT: Duration = Duration::from_secs(1);
 /// A mutant that hangs for more inputs is skipped: each hanging run costs every method the full timeout.
-const MOST_HANGING: usize = 3;
+const MAX_HANGING_INPUTS: usize = 3;
 const LIMIT: Duration = Duration::from_secs(300);
 /// A fault revealed by a greater share of inputs is too obvious to search for.
-const MOST_FAILING: f64 = 0.6;
+const MAX_FAILING_SHARE: f64 = 0.6;
 
 /// The output of a program for each input; `None` if it does not exit with 0.
 type Outputs = Vec<Option<Vec<u8>>>;
@@ -99,7 +99,7 @@ impl<'t> Bench<'t> {
         let file = shell::root().join(format!("xtask/locate/{program}.c"));
         let source =
             fs::read_to_string(&file).map_err(|e| format!("failed to read {}: {e}", file.display()))?;
-        shell::fresh_dir(&directory.join("cases"))?;
+        shell::create_empty_dir(&directory.join("cases"))?;
         for number in 0..inputs {
             shell::write(&directory.join(format!("cases/{number:04}.in")), input(program, number as u64))?;
         }
@@ -121,7 +121,7 @@ impl<'t> Bench<'t> {
     /// Compiles a program to `plain`. Returns whether it compiles.
     fn build(&self, source: &str) -> Result<bool> {
         let tree = self.directory.join("tree");
-        shell::fresh_dir(&tree)?;
+        shell::create_empty_dir(&tree)?;
         shell::write(&tree.join("p.c"), source)?;
         // A separate repository: the surrounding one ignores the target directory.
         shell::capture(Command::new("git").args(["init", "--quiet"]).current_dir(&tree), LIMIT)?;
@@ -142,9 +142,9 @@ impl<'t> Bench<'t> {
                 fs::File::open(&path).map_err(|e| format!("failed to open {}: {e}", path.display()))?;
             let mut command = Command::new(self.directory.join("plain"));
             let began = Instant::now();
-            let ran = shell::capture(command.stdin(Stdio::from(file)), HANG)?;
-            hanging += usize::from(began.elapsed() >= HANG);
-            if hanging > MOST_HANGING {
+            let ran = shell::capture(command.stdin(Stdio::from(file)), RUN_TIMEOUT)?;
+            hanging += usize::from(began.elapsed() >= RUN_TIMEOUT);
+            if hanging > MAX_HANGING_INPUTS {
                 return Ok(None);
             }
             list.push(Some(ran.stdout).filter(|_| ran.status.code() == Some(0)));
@@ -189,7 +189,7 @@ impl<'t> Bench<'t> {
         let wrong = |n: &usize| outputs[*n].is_some() && outputs[*n] != self.expected[*n];
         let failing = (0..outputs.len()).filter(|n| outputs[*n] != self.expected[*n]).count();
         let Some(shown) = (0..outputs.len()).find(wrong) else { return Ok(None) };
-        if failing as f64 > MOST_FAILING * outputs.len() as f64 {
+        if failing as f64 > MAX_FAILING_SHARE * outputs.len() as f64 {
             return Ok(None);
         }
         let start = Instant::now();

@@ -17,13 +17,13 @@ pub fn publish(name: &str, text: &str) -> Result<()> {
 /// Writes the report of a bench, complete or not. Returns its path and text.
 pub fn store(name: &str, text: &str) -> Result<(PathBuf, String)> {
     let path = shell::target().join("bench").join(name).with_added_extension("md");
-    let report = with_origin(text, &origin());
+    let report = insert_origin(text, &origin());
     shell::write(&path, &report)?;
     Ok((path, report))
 }
 
 /// Inserts the commit and the machine below the title.
-fn with_origin(text: &str, origin: &str) -> String {
+fn insert_origin(text: &str, origin: &str) -> String {
     let (title, rest) = text.split_once("\n\n").unwrap_or(("", text));
     if title.starts_with('#') {
         format!("{title}\n\n{origin}\n\n{rest}")
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_origin_stands_below_the_title() {
-        assert_eq!(with_origin("# Title\n\ntext\n", "here"), "# Title\n\nhere\n\ntext\n");
-        assert_eq!(with_origin("text\n\nmore", "here"), "here\n\ntext\n\nmore");
+        assert_eq!(insert_origin("# Title\n\ntext\n", "here"), "# Title\n\nhere\n\ntext\n");
+        assert_eq!(insert_origin("text\n\nmore", "here"), "here\n\ntext\n\nmore");
     }
 }

@@ -20,7 +20,7 @@ use crate::tools::Tools;
 /// A generous time limit for everything else, which only a hang exceeds.
 const LIMIT: Duration = Duration::from_secs(3600);
 /// The default time limit of one kind for one subject, in seconds.
-const PATIENCE: u64 = 1200;
+const DEFAULT_TIME_LIMIT: u64 = 1200;
 /// The plain program is fast, so its time is the best of this many runs.
 const ROUNDS: usize = 5;
 /// The rounds of the generated program that execute a billion instructions.
@@ -41,11 +41,11 @@ pub struct Row {
 }
 
 /// The parameters of the measurement.
-struct Asked {
+struct Parameters {
     measure: PathBuf,
     questions: u64,
     /// The time limit of one kind, in seconds.
-    patience: u64,
+    time_limit: u64,
 }
 
 /// `cargo xtask bench slice [--dev] [--rounds N] [--questions N] [--limit SECONDS] [NAME…]`; a name is a
@@ -53,7 +53,7 @@ struct Asked {
 pub fn command(words: &[&str]) -> Result<()> {
     let mut dev = false;
     let mut rounds = BILLION;
-    let (mut questions, mut patience) = (3, PATIENCE);
+    let (mut questions, mut time_limit) = (3, DEFAULT_TIME_LIMIT);
     let mut names = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -65,7 +65,7 @@ pub fn command(words: &[&str]) -> Result<()> {
                 match option {
                     "--rounds" => rounds = n,
                     "--questions" => questions = n,
-                    _ => patience = n,
+                    _ => time_limit = n,
                 }
             }
             name => names.push(name),
@@ -73,7 +73,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     }
     setup::install(setup::Need::Test)?;
     let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
-    let asked = Asked { measure: build("measure", dev)?, questions, patience };
+    let asked = Parameters { measure: build("measure", dev)?, questions, time_limit };
     let mut rows = Vec::new();
     let mut problems = Vec::new();
     let packages = subjects::fetch()?;
@@ -142,10 +142,10 @@ fn best(job: &Job, program: &Path) -> Result<f64> {
 }
 
 /// Measures the program of `xtask/subjects/slice`, with this many rounds.
-fn generated(tools: &Tools, asked: &Asked, rounds: u64) -> Result<Row> {
+fn generated(tools: &Tools, asked: &Parameters, rounds: u64) -> Result<Row> {
     eprintln!("== generated, {rounds} rounds");
     let dir = shell::target().join("bench/slice");
-    shell::fresh_dir(&dir)?;
+    shell::create_empty_dir(&dir)?;
     let source = shell::root().join("xtask/subjects/slice/busy.c");
     let rounds = rounds.to_string();
     for (compiler, level, name) in
@@ -170,15 +170,15 @@ fn generated(tools: &Tools, asked: &Asked, rounds: u64) -> Result<Row> {
 }
 
 /// Slices of one kind: figures, and peak memory in KiB; `None` if it took too long.
-fn one_kind(asked: &Asked, recording: &Path, kind: &str) -> Result<Option<(Figures, f64)>> {
+fn measure_kind(asked: &Parameters, recording: &Path, kind: &str) -> Result<Option<(Figures, f64)>> {
     let file = shell::target().join("bench/slice-memory");
     let mut command = Command::new("/usr/bin/time");
     command.args(["-f", "%M", "-o"]).arg(&file);
     // `timeout` runs inside `time`, so that a slow measurement is not left running.
-    command.args(["timeout", "-s", "KILL", &asked.patience.to_string()]);
+    command.args(["timeout", "-s", "KILL", &asked.time_limit.to_string()]);
     command.arg(&asked.measure).arg(recording).args([kind, &asked.questions.to_string()]);
     let started = Instant::now();
-    let limit = Duration::from_secs(asked.patience);
+    let limit = Duration::from_secs(asked.time_limit);
     let found = match figures(&mut command, limit + LIMIT) {
         Err(_) if started.elapsed() >= limit => return Ok(None),
         other => other?,
@@ -188,15 +188,15 @@ fn one_kind(asked: &Asked, recording: &Path, kind: &str) -> Result<Option<(Figur
 }
 
 /// Measures both kinds of slices. Kinds that take too long are left out.
-fn ask(asked: &Asked, name: &str, recording: &Path, plain: (f64, f64)) -> Result<Row> {
+fn ask(asked: &Parameters, name: &str, recording: &Path, plain: (f64, f64)) -> Result<Row> {
     let mut row = Row { name: name.to_owned(), plain, ..Row::default() };
-    match one_kind(asked, recording, "dynamic")? {
+    match measure_kind(asked, recording, "dynamic")? {
         Some(found) => (row.dynamic, row.memory.0) = found,
-        None => row.stopped.push(("dynamic", asked.patience)),
+        None => row.stopped.push(("dynamic", asked.time_limit)),
     }
-    match one_kind(asked, recording, "relevant")? {
+    match measure_kind(asked, recording, "relevant")? {
         Some(found) => (row.relevant, row.memory.1) = found,
-        None => row.stopped.push(("relevant", asked.patience)),
+        None => row.stopped.push(("relevant", asked.time_limit)),
     }
     Ok(row)
 }

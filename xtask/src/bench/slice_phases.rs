@@ -34,7 +34,7 @@ pub fn measure(tools: &Tools, example: &Path) -> Result<(Vec<Row>, Vec<Left>)> {
     let (mut rows, mut left) = (Vec::new(), Vec::new());
     for case in Case::all(&cases::home())? {
         let home = shell::target().join("bench/phases").join(&case.name);
-        shell::fresh_dir(&home)?;
+        shell::create_empty_dir(&home)?;
         case.lay_out(&home)?;
         let faults = faults(&case, &home)?;
         if faults.is_empty() {

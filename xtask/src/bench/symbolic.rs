@@ -132,7 +132,7 @@ pub fn command(words: &[&str]) -> Result<()> {
         };
         let figures = program.and_then(|program| {
             let dir = home.join(task.name.replace([' ', ','], "-"));
-            shell::fresh_dir(&dir)?;
+            shell::create_empty_dir(&dir)?;
             if let Program::Subject(name) = task.program {
                 copy_scripts(name, &dir)?;
             }
@@ -147,7 +147,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     measured.rounds = Some(many(&tools, &examples, &home));
     eprintln!("== the questions of one direction");
     let ledger = home.join("ledger");
-    shell::fresh_dir(&ledger)?;
+    shell::create_empty_dir(&ledger)?;
     shell::write(&ledger.join("stdin"), entries(5))?;
     measured.sharing = Some(sharing(&tools, &examples, &home, &ledger));
     if anchors {
@@ -251,7 +251,7 @@ fn record(tools: &Tools, program: &Path, arguments: &[&str], dir: &Path) -> Resu
 fn many(tools: &Tools, examples: &Examples, home: &Path) -> Result<Figures> {
     let program = compile(&tools.cc, "rounds.c", home, "recorded")?;
     let dir = home.join("rounds");
-    shell::fresh_dir(&dir)?;
+    shell::create_empty_dir(&dir)?;
     shell::write(&dir.join("stdin"), &inputs::prose(2000).as_bytes()[..2000])?;
     let recording = record(tools, &program, &["60"], &dir)?;
     examples.path(&recording, &[])

@@ -22,10 +22,10 @@ use crate::tools::Tools;
 
 const PROGRAMS: [&str; 5] = ["advise", "calc", "format", "schedule", "tables"];
 /// The timeout of a mutant.
-const HANG: Duration = Duration::from_secs(1);
+const RUN_TIMEOUT: Duration = Duration::from_secs(1);
 const LIMIT: Duration = Duration::from_secs(600);
 /// A fault revealed by a greater share of inputs is too obvious to search for.
-const MOST_FAILING: f64 = 0.6;
+const MAX_FAILING_SHARE: f64 = 0.6;
 /// The targets: the shares of faults with the exact line and with the right function.
 const EXACT: f64 = 0.60;
 const FUNCTION: f64 = 0.95;
@@ -108,7 +108,7 @@ impl<'t> Bench<'t> {
         let file = shell::root().join(format!("xtask/locate/{program}.c"));
         let source =
             fs::read_to_string(&file).map_err(|e| format!("failed to read {}: {e}", file.display()))?;
-        shell::fresh_dir(directory)?;
+        shell::create_empty_dir(directory)?;
         // The shortest first, since symbolic replay is slow.
         let mut inputs: Vec<String> = (0..inputs as u64).map(|number| input(program, number)).collect();
         inputs.sort_by_key(String::len);
@@ -137,7 +137,7 @@ impl<'t> Bench<'t> {
     /// Compiles a version, plain and instrumented. Returns whether it compiles.
     fn build(&self, version: &str, source: &str) -> Result<bool> {
         let tree = self.directory.join(version);
-        shell::fresh_dir(&tree)?;
+        shell::create_empty_dir(&tree)?;
         shell::write(&tree.join("p.c"), source)?;
         for (compiler, program) in [(&self.tools.clang, "plain"), (&self.tools.cc, "recorded")] {
             let mut command = Command::new(compiler);
@@ -152,7 +152,7 @@ impl<'t> Bench<'t> {
     /// The output of the plain program for an input; `None` if it does not exit with 0.
     fn output(&self, version: &str, text: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut command = Command::new(self.directory.join(version).join("plain"));
-        let ran = shell::capture(command.stdin(self.stdin(text)?), HANG)?;
+        let ran = shell::capture(command.stdin(self.stdin(text)?), RUN_TIMEOUT)?;
         Ok(Some(ran.stdout).filter(|_| ran.status.code() == Some(0)))
     }
 
@@ -203,7 +203,7 @@ impl<'t> Bench<'t> {
         for (number, text) in self.inputs.iter().enumerate() {
             let start = Instant::now();
             let output = self.output("new", text.as_bytes())?;
-            hangs += usize::from(start.elapsed() >= HANG);
+            hangs += usize::from(start.elapsed() >= RUN_TIMEOUT);
             if hangs > 2 {
                 return Ok(None);
             }
@@ -212,7 +212,7 @@ impl<'t> Bench<'t> {
             }
         }
         let shown =
-            failing.first().filter(|_| failing.len() as f64 <= MOST_FAILING * self.inputs.len() as f64);
+            failing.first().filter(|_| failing.len() as f64 <= MAX_FAILING_SHARE * self.inputs.len() as f64);
         let Some(text) = shown.and_then(|number| self.inputs.get(*number)) else { return Ok(None) };
         for version in ["old", "new"] {
             let recording = self.directory.join(format!("run-{version}"));
@@ -273,7 +273,7 @@ impl<'t> Bench<'t> {
         let text: Vec<u8> = text.iter().filter_map(|b| Some(b.as_u64()? as u8)).collect();
         let end = |version: &str| -> Result<(Option<i32>, Vec<u8>)> {
             let mut command = Command::new(self.directory.join(version).join("plain"));
-            let ran = shell::capture(command.stdin(self.stdin(&text)?), 10 * HANG)?;
+            let ran = shell::capture(command.stdin(self.stdin(&text)?), 10 * RUN_TIMEOUT)?;
             Ok((ran.status.code(), ran.stdout))
         };
         let same = end("old")? == end("new")?;

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::Row;
-use super::anchors::Piece;
+use super::anchors::SmallLoop;
 
 /// The whole report.
-pub fn render(rows: &[Row], piece: &Piece, problems: &[String]) -> String {
+pub fn render(rows: &[Row], piece: &SmallLoop, problems: &[String]) -> String {
     let anchor_names: Vec<&str> =
         rows.first().map(|row| row.anchors.iter().map(|(name, _)| *name).collect()).unwrap_or_default();
     let mut heads = vec![
@@ -127,7 +127,7 @@ mod tests {
             anchors: vec![("other", anchor)],
             ..Row::default()
         };
-        let piece = Piece { gdb: None, recorded: Some(2.0) };
+        let piece = SmallLoop { gdb: None, recorded: Some(2.0) };
         let text = render(&[row("a", Some(5.0)), row("b", None)], &piece, &["c: broken".to_owned()]);
         assert!(text.contains("| a | 1.00 | 3.00 | 1.50 |"), "{text}");
         assert!(text.lines().any(|line| line.starts_with("| b |") && line.ends_with("| - |")), "{text}");

@@ -16,7 +16,7 @@ use super::views_pairs;
 use super::views_table::{Pair, Row, Spilled, render};
 use crate::cases::Case;
 use crate::shell::{self, Outcome, Result};
-use crate::tools::{Cores, LONG, Tools};
+use crate::tools::{Cores, DEFAULT_TIMEOUT, Tools};
 use crate::{releases, setup};
 
 /// A generous time limit that only a hang exceeds.
@@ -24,7 +24,7 @@ pub const LIMIT: Duration = Duration::from_secs(3600);
 /// The limit of event pairs for the baseline.
 const LCS_PAIRS: f64 = 1e11;
 /// The memory for events, in MiB, if most of them are to be on disk.
-const LITTLE: u64 = 512;
+const SMALL_MEMORY_MIB: u64 = 512;
 
 /// A program in two versions, with its workload.
 struct Subject {
@@ -117,7 +117,7 @@ fn build(tools: &Tools, subject: &Subject) -> Result<[PathBuf; 2]> {
         let threads = trees.each_ref().map(|tree| {
             let mut make = Command::new("sh");
             make.args(["-c", &case.build]).current_dir(tree).env("CC", &tools.cc);
-            scope.spawn(move || shell::capture(&mut make, LONG))
+            scope.spawn(move || shell::capture(&mut make, DEFAULT_TIMEOUT))
         });
         threads.map(|thread| thread.join().unwrap_or_else(|_| Err("a build came to a bad end".to_owned())))
     });
@@ -228,10 +228,10 @@ pub fn pair(said: &Value, lcs: Option<(f64, f64)>) -> Pair {
 
 /// Compares the largest runs again, with little memory for events.
 fn on_disk(tools: &Tools, subject: &Subject, recordings: &[PathBuf]) -> Result<Spilled> {
-    let (said, memory) = diff(tools, recordings, &["--memory", &LITTLE.to_string()])?;
+    let (said, memory) = diff(tools, recordings, &["--memory", &SMALL_MEMORY_MIB.to_string()])?;
     Ok(Spilled {
         subject: subject.name,
-        mebibytes: LITTLE,
+        mebibytes: SMALL_MEMORY_MIB,
         memory,
         differences: number(&said["differences"]),
         comparing: number(&said["seconds"]),

@@ -9,10 +9,10 @@ use super::views::{Baseline, diff, pair};
 use super::views_table::Pair;
 use crate::cases::{self, Case};
 use crate::shell::{self, Result};
-use crate::tools::{LONG, Tools};
+use crate::tools::{DEFAULT_TIMEOUT, Tools};
 
 /// The number of random programs; some run too long or behave the same.
-const SEEDS: u64 = 12;
+const RANDOM_PROGRAMS: u64 = 12;
 const RUN_LIMIT: Duration = Duration::from_secs(1);
 /// The exit code of `timeout` when the time was up.
 const TIMED_OUT: i32 = 124;
@@ -29,16 +29,16 @@ pub fn measure(tools: &Tools, baseline: &Baseline) -> Result<Vec<(String, Pair)>
             let tree = dir.join(version);
             let mut make = Command::new("sh");
             make.args(["-c", &case.build]).current_dir(&tree).env("CC", &tools.cc);
-            if !shell::capture(&mut make, LONG)?.status.success() {
+            if !shell::capture(&mut make, DEFAULT_TIMEOUT)?.status.success() {
                 break;
             }
             recordings.extend(record(tools, &tree, &["sh", "-c", &case.test])?);
         }
         out.extend(compared(tools, baseline, &case.name, &recordings));
     }
-    for seed in 1..=SEEDS {
+    for seed in 1..=RANDOM_PROGRAMS {
         let dir = home.join(format!("random-{seed}"));
-        shell::fresh_dir(&dir)?;
+        shell::create_empty_dir(&dir)?;
         if let Some(recordings) = random(tools, &dir, seed)? {
             out.extend(compared(tools, baseline, &format!("random-{seed}"), &recordings));
         }
@@ -52,7 +52,7 @@ fn record(tools: &Tools, tree: &Path, words: &[&str]) -> Result<Option<PathBuf>>
     let mut command = Command::new("timeout");
     command.arg(RUN_LIMIT.as_secs().to_string()).arg(&tools.relapse);
     command.args(["record", "--quiet", "-o"]).arg(&recording).arg("--").args(words).current_dir(tree);
-    let outcome = shell::capture(&mut command, LONG)?;
+    let outcome = shell::capture(&mut command, DEFAULT_TIMEOUT)?;
     // A run that hangs would fill the recording with repeated events.
     let stopped = outcome.status.code() == Some(TIMED_OUT);
     Ok((recording.exists() && !stopped).then_some(recording))
@@ -89,11 +89,11 @@ fn random(tools: &Tools, dir: &Path, seed: u64) -> Result<Option<Vec<PathBuf>>> 
     for version in ["old", "new"] {
         let mut cc = Command::new(&tools.cc);
         cc.args(["-g", "-O1", "-w", "-I/usr/include/csmith", "-o", version, &format!("{version}.c")]);
-        if !shell::capture(cc.current_dir(dir), LONG)?.status.success() {
+        if !shell::capture(cc.current_dir(dir), DEFAULT_TIMEOUT)?.status.success() {
             return Ok(None);
         }
         let tree = dir.join(format!("{version}-run"));
-        shell::fresh_dir(&tree)?;
+        shell::create_empty_dir(&tree)?;
         let Some(recording) = record(tools, &tree, &[&format!("../{version}")])? else { return Ok(None) };
         recordings.push(recording);
     }

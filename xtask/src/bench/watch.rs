@@ -58,12 +58,12 @@ pub fn build(log: &Path, command: &str) -> Result<u8> {
 }
 
 type Times = BTreeMap<PathBuf, SystemTime>;
-type State = BTreeMap<PathBuf, Made>;
+type State = BTreeMap<PathBuf, ObjectInputs>;
 
 /// The hash of an object's inputs when it was built, and in the last build, which may have failed before it
 /// built the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Made {
+struct ObjectInputs {
     of: u64,
     last: u64,
 }
@@ -83,13 +83,13 @@ fn judge(here: &Path, before: &Times, after: &Times, mut state: State) -> (State
         if before.get(object) == Some(time) {
             // The inputs of an unknown object are unknown: 0 matches nothing.
             let of = known.map_or(0, |known| known.of);
-            state.insert(object.clone(), Made { of, last: key });
+            state.insert(object.clone(), ObjectInputs { of, last: key });
             continue;
         }
-        if before.contains_key(object) && known == Some(Made { of: key, last: key }) {
+        if before.contains_key(object) && known == Some(ObjectInputs { of: key, last: key }) {
             needless.push(object.clone());
         }
-        state.insert(object.clone(), Made { of: key, last: key });
+        state.insert(object.clone(), ObjectInputs { of: key, last: key });
     }
     (state, needless)
 }
@@ -160,7 +160,7 @@ fn read_state(path: &Path) -> State {
             let (of, rest) = line.split_once(' ')?;
             let (last, object) = rest.split_once(' ')?;
             let number = |text: &str| u64::from_str_radix(text, 16).ok();
-            Some((PathBuf::from(object), Made { of: number(of)?, last: number(last)? }))
+            Some((PathBuf::from(object), ObjectInputs { of: number(of)?, last: number(last)? }))
         })
         .collect()
 }
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn needless_objects_are_seen() {
         let here = std::env::temp_dir().join(format!("xtask-watch-{}", std::process::id()));
-        shell::fresh_dir(&here).unwrap();
+        shell::create_empty_dir(&here).unwrap();
         for (name, text) in [("a.c", "1"), ("b.c", "2"), ("h.h", "3")] {
             shell::write(&here.join(name), text).unwrap();
         }
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn an_object_apart_from_the_sources_may_be_made_of_any() {
         let here = std::env::temp_dir().join(format!("xtask-watch-apart-{}", std::process::id()));
-        shell::fresh_dir(&here).unwrap();
+        shell::create_empty_dir(&here).unwrap();
         shell::write(&here.join("a.c"), "1").unwrap();
         let at = |seconds| {
             Times::from([("p.dir/a.c.o".into(), SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))])

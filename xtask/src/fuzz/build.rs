@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::units::{Place, Plan};
-use super::{Fault, RUN_LIMIT, Verdict, judge_recording};
+use super::units::{Plan, UnitBinary};
+use super::{Fault, RUN_LIMIT, Verdict, check_recording};
 use crate::cases::quoted;
 use crate::shell::{self, Result};
 use crate::tools::Tools;
@@ -52,12 +52,12 @@ pub fn check(tools: &Tools, plan: &Plan, dir: &Path) -> Result<Verdict> {
         let why = format!("{}\n{}", shell::ended(alone.status), alone.complaint());
         return Ok(Verdict::Failed(Fault::Output, why));
     }
-    judge_recording(tools, &plain, &dir.join("ours/program"), &[])
+    check_recording(tools, &plain, &dir.join("ours/program"), &[])
 }
 
 /// Builds in a separate directory. Returns the compiler's diagnostics if it fails.
 fn build(compilers: &Compilers, plan: &Plan, to: &Path, instrumented: bool) -> Result<Option<String>> {
-    shell::fresh_dir(to)?;
+    shell::create_empty_dir(to)?;
     let compiler = |foreign: bool| if instrumented && !foreign { &compilers.ours } else { &compilers.plain };
     let mut link =
         vec!["-fuse-ld=lld".to_owned(), "-rdynamic".to_owned(), "-o".to_owned(), "program".to_owned()];
@@ -70,16 +70,16 @@ fn build(compilers: &Compilers, plan: &Plan, to: &Path, instrumented: bool) -> R
         let compiler = compiler(unit.foreign).clone();
         steps.push((compiler.clone(), words));
         match unit.place {
-            Place::Program => link.push(object),
-            Place::Archive => {
+            UnitBinary::Program => link.push(object),
+            UnitBinary::Archive => {
                 let archive = format!("lib{number}.a");
                 steps.push(("llvm-ar-22".into(), vec!["rcs".to_owned(), archive.clone(), object]));
                 libraries.push(archive);
             }
-            Place::Shared | Place::Opened => {
+            UnitBinary::Shared | UnitBinary::Opened => {
                 let words = ["-shared", "-fuse-ld=lld", "-o", &shared, &object].map(str::to_owned).to_vec();
                 steps.push((compiler, words));
-                if unit.place == Place::Shared {
+                if unit.place == UnitBinary::Shared {
                     libraries.push(shared);
                 }
             }

@@ -133,7 +133,7 @@ fn parse(args: &[&str]) -> Option<Plan> {
 /// are stored in `target/fuzz-replay`.
 pub fn replay(tools: &Tools, plan: &Plan) -> Result<Count> {
     let home = shell::target().join("fuzz-replay");
-    shell::fresh_dir(&home)?;
+    shell::create_empty_dir(&home)?;
     let next = AtomicU64::new(0);
     let failures = Mutex::new(Vec::new());
     let skipped = Mutex::new(BTreeMap::<String, u64>::new());
@@ -149,7 +149,7 @@ pub fn replay(tools: &Tools, plan: &Plan) -> Result<Count> {
                     }
                     let seed = plan.first_seed + number;
                     let dir = home.join(format!("seed-{seed}"));
-                    let verdict = try_seed(tools, seed, &dir)
+                    let verdict = test_seed(tools, seed, &dir)
                         .unwrap_or_else(|why| Verdict::Failed(Fault::Compile, why));
                     if !matches!(verdict, Verdict::Skipped(_)) {
                         let done = tested.fetch_add(1, Ordering::Relaxed) + 1;
@@ -200,8 +200,8 @@ pub fn replay(tools: &Tools, plan: &Plan) -> Result<Count> {
     Ok(Count { passed, failed: failures.len() as u64 + starved })
 }
 
-fn try_seed(tools: &Tools, seed: u64, dir: &Path) -> Result<Verdict> {
-    shell::fresh_dir(dir)?;
+fn test_seed(tools: &Tools, seed: u64, dir: &Path) -> Result<Verdict> {
+    shell::create_empty_dir(dir)?;
     if seed % 16 >= 8 {
         return build::check(tools, &units::generate(seed), dir);
     }
@@ -265,11 +265,11 @@ fn check(tools: &Tools, source: &Path, dir: &Path, arguments: &[&str], level: &s
         shell::write(&dir.join("ours.out"), &alone.stdout)?;
         return Ok(Verdict::Failed(Fault::Output, shell::ended(alone.status)));
     }
-    judge_recording(tools, &plain, &dir.join("ours"), arguments)
+    check_recording(tools, &plain, &dir.join("ours"), arguments)
 }
 
 /// Records a program in its directory and replays it.
-fn judge_recording(
+fn check_recording(
     tools: &Tools,
     plain: &shell::Outcome,
     program: &Path,
@@ -300,7 +300,7 @@ fn shrink(fault: Fault, dir: &Path) -> Result<()> {
     }
     let me = std::env::current_exe().map_err(|error| format!("failed to find myself: {error}"))?;
     let small = dir.join("small");
-    shell::fresh_dir(&small)?;
+    shell::create_empty_dir(&small)?;
     fs::copy(dir.join("program.c"), small.join("program.c"))
         .map_err(|error| format!("failed to copy the program: {error}"))?;
     let script = small.join("interesting.sh");
@@ -331,9 +331,9 @@ pub fn check_command(args: &[&str]) -> Result<()> {
     let source =
         PathBuf::from(file).canonicalize().map_err(|error| format!("failed to find {file}: {error}"))?;
     let dir = source.with_extension("check");
-    shell::fresh_dir(&dir)?;
+    shell::create_empty_dir(&dir)?;
     let result = (|| {
-        if !is_sound(&tools, &source, &dir)? {
+        if !is_free_of_ub(&tools, &source, &dir)? {
             return Err("the program is not sound".to_owned());
         }
         for level in ["-O1", "-O0", "-O2"] {
@@ -350,7 +350,7 @@ pub fn check_command(args: &[&str]) -> Result<()> {
 }
 
 /// Whether a program is free of undefined behaviour that clang's sanitizers detect.
-fn is_sound(tools: &Tools, source: &Path, dir: &Path) -> Result<bool> {
+fn is_free_of_ub(tools: &Tools, source: &Path, dir: &Path) -> Result<bool> {
     for checker in ["-fsanitize=address,undefined", "-fsanitize=memory"] {
         let compiled = shell::capture(
             Command::new(&tools.clang)

@@ -15,12 +15,12 @@ pub struct Unit {
     pub flags: Vec<&'static str>,
     /// Compiled by clang in both builds.
     pub foreign: bool,
-    pub place: Place,
+    pub place: UnitBinary,
 }
 
 /// The binary that contains a unit's object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum UnitBinary {
     Program,
     Archive,
     Shared,
@@ -157,12 +157,12 @@ pub fn generate(seed: u64) -> Plan {
             let unit = random.below(count as u64) as usize;
             let mut kind = random.of(kinds);
             // The external definition of a header function must be linked, so it cannot be in an opened library.
-            let unit = if kind.in_header() && units[unit].place == Place::Opened { 0 } else { unit };
+            let unit = if kind.in_header() && units[unit].place == UnitBinary::Opened { 0 } else { unit };
             match units[unit].place {
                 // Only `main` can call functions of an opened library.
-                Place::Opened => kind = Kind::Opened,
+                UnitBinary::Opened => kind = Kind::Opened,
                 // Hidden functions are visible only in the binary that contains them.
-                Place::Shared | Place::Archive
+                UnitBinary::Shared | UnitBinary::Archive
                     if matches!(kind, Kind::Hidden | Kind::Protected | Kind::Weak | Kind::Ifunc) =>
                 {
                     kind = Kind::Plain;
@@ -177,7 +177,7 @@ pub fn generate(seed: u64) -> Plan {
         let own = functions[number].unit;
         let inside = functions[number].kind != Kind::Opened
             && !functions[number].kind.in_header()
-            && units[own].place == Place::Program;
+            && units[own].place == UnitBinary::Program;
         let callable: Vec<usize> = (number + 1..functions.len())
             .filter(|at| match functions[*at].kind {
                 Kind::Opened => false,
@@ -199,17 +199,17 @@ pub fn generate(seed: u64) -> Plan {
 
 fn unit(random: &mut Random, number: usize, cxx: bool) -> Unit {
     let place = match random.below(6) {
-        _ if number == 0 => Place::Program,
-        0 => Place::Archive,
-        1 => Place::Shared,
-        2 => Place::Opened,
-        _ => Place::Program,
+        _ if number == 0 => UnitBinary::Program,
+        0 => UnitBinary::Archive,
+        1 => UnitBinary::Shared,
+        2 => UnitBinary::Opened,
+        _ => UnitBinary::Program,
     };
     let mut flags = vec![random.of(&["-O0", "-O1", "-O2", "-O2", "-O3", "-Os"])];
     if random.one_in(2) {
         flags.push("-g");
     }
-    if matches!(place, Place::Shared | Place::Opened) || random.one_in(4) {
+    if matches!(place, UnitBinary::Shared | UnitBinary::Opened) || random.one_in(4) {
         flags.push("-fPIC");
     }
     for (flag, odds) in [
@@ -307,13 +307,13 @@ fn header(random: &mut Random, functions: &[Function], cxx: bool) -> String {
 }
 
 /// The definitions of functions and variables of one unit.
-fn text(random: &mut Random, unit: usize, place: Place, functions: &[Function], cxx: bool) -> String {
+fn text(random: &mut Random, unit: usize, place: UnitBinary, functions: &[Function], cxx: bool) -> String {
     let mut lines = vec!["#include \"all.h\"".to_owned()];
     if unit == 0 {
         let local = if cxx { "thread_local" } else { "_Thread_local" };
         lines.push(format!("unsigned shared_words[16] = {{ 1, 2, 3 }};\n{local} unsigned local_word = 7;"));
     }
-    if random.one_in(2) && place != Place::Opened {
+    if random.one_in(2) && place != UnitBinary::Opened {
         // The linker determines the order of constructors of different units, so their effects commute.
         lines.push(format!(
             "__attribute__((constructor)) static void start{unit}(void) {{ common_words[{}] += {}; }}\n\
@@ -439,7 +439,7 @@ fn main_of(random: &mut Random, functions: &[Function], units: &[Unit], cxx: boo
         "int main(int argc, char **argv) {".to_owned(),
         "  unsigned a = (unsigned)argc, b = 5, r = 1, w[8] = { 0 }; (void)argv;".to_owned(),
     ];
-    for (number, unit) in units.iter().enumerate().filter(|(_, unit)| unit.place == Place::Opened) {
+    for (number, unit) in units.iter().enumerate().filter(|(_, unit)| unit.place == UnitBinary::Opened) {
         lines.push(format!("  void *l{number} = dlopen(\"./lib{number}.so\", RTLD_NOW);"));
         lines.push(format!("  if (!l{number}) {{ puts(dlerror()); return 1; }} (void)\"{}\";", unit.file));
     }
@@ -461,7 +461,7 @@ fn main_of(random: &mut Random, functions: &[Function], units: &[Unit], cxx: boo
     }
     lines.push("    b += a;\n  }".to_owned());
     for (number, unit) in units.iter().enumerate() {
-        if unit.place == Place::Opened && random.one_in(2) {
+        if unit.place == UnitBinary::Opened && random.one_in(2) {
             lines.push(format!("  dlclose(l{number});"));
         }
     }
@@ -503,7 +503,7 @@ mod tests {
         for flag in ["-flto", "-fPIC", "-fcommon", "-O0", "-O3"] {
             assert!(units.iter().any(|unit| unit.flags.contains(&flag)), "{flag}");
         }
-        for place in [Place::Program, Place::Archive, Place::Shared, Place::Opened] {
+        for place in [UnitBinary::Program, UnitBinary::Archive, UnitBinary::Shared, UnitBinary::Opened] {
             assert!(units.iter().any(|unit| unit.place == place), "{place:?}");
         }
         assert!(units.iter().any(|unit| unit.foreign));

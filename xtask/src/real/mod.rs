@@ -16,7 +16,7 @@ use crate::setup;
 use crate::shell::{self, Result};
 use crate::tools::Tools;
 use package::Package;
-use result::Kept;
+use result::StoredResult;
 use run::Bench;
 use source::Archive;
 
@@ -45,7 +45,7 @@ pub fn command(words: &[&str]) -> Result<()> {
         let needs: Vec<&str> = package.needs.iter().map(String::as_str).collect();
         let bench = Bench { tools: &tools, archive: &archive, package: &package, home: dir.clone() };
         let outcome = setup::packages(&needs).and_then(|()| bench.run());
-        let kept = Kept { commit: table::commit(), outcome };
+        let kept = StoredResult { commit: table::commit(), outcome };
         kept.write(&dir.join("result.json"))?;
         println!("{}", table::row(&package, &kept));
         match &kept.outcome {

@@ -23,19 +23,19 @@ impl Reason {
 
 /// Calls to unknown functions, as a share of all calls out of recorded code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct OpaqueShare {
     pub opaque: u64,
     pub calls: u64,
 }
 
-impl Share {
+impl OpaqueShare {
     /// Parses the sentence that `relapse record` prints.
-    pub fn read(line: &str) -> Option<Share> {
+    pub fn read(line: &str) -> Option<OpaqueShare> {
         let (_, rest) = line.split_once("% of the calls out of recorded code (")?;
         let (opaque, rest) = rest.split_once(" of ")?;
         let (calls, _) = rest.split_once(')')?;
         let number = |text: &str| text.replace(',', "").parse().ok();
-        Some(Share { opaque: number(opaque)?, calls: number(calls)? })
+        Some(OpaqueShare { opaque: number(opaque)?, calls: number(calls)? })
     }
 }
 
@@ -47,7 +47,7 @@ pub struct Tested {
     pub verdicts: usize,
     pub processes: u64,
     pub exact: u64,
-    pub opaque: Option<Share>,
+    pub opaque: Option<OpaqueShare>,
     pub instructions: f64,
     pub plain_seconds: f64,
     pub recorded_seconds: f64,
@@ -94,12 +94,12 @@ impl Tested {
 
 /// The figures, or the reason why there are none; and the commit that was measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct StoredResult {
     pub commit: String,
     pub outcome: std::result::Result<Tested, String>,
 }
 
-impl Kept {
+impl StoredResult {
     pub fn write(&self, file: &Path) -> Result<()> {
         let value = match &self.outcome {
             Err(reason) => json!({ "commit": self.commit, "failed": reason }),
@@ -122,17 +122,17 @@ impl Kept {
     }
 
     /// `None` if it was never run, or by an older version of this task.
-    pub fn read(file: &Path) -> Option<Kept> {
+    pub fn read(file: &Path) -> Option<StoredResult> {
         let value: Value = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
         let commit = value["commit"].as_str()?.to_owned();
         if let Some(reason) = value["failed"].as_str() {
-            return Some(Kept { commit, outcome: Err(reason.to_owned()) });
+            return Some(StoredResult { commit, outcome: Err(reason.to_owned()) });
         }
         let number = |key: &str| value[key].as_f64();
         let count = |key: &str| value[key].as_u64();
         let opaque = match &value["opaque"] {
             Value::Array(pair) => {
-                Some(Share { opaque: pair.first()?.as_u64()?, calls: pair.get(1)?.as_u64()? })
+                Some(OpaqueShare { opaque: pair.first()?.as_u64()?, calls: pair.get(1)?.as_u64()? })
             }
             _ => None,
         };
@@ -151,7 +151,7 @@ impl Kept {
             bytes: count("bytes")?,
             reasons: value["reasons"].as_array()?.iter().filter_map(reason).collect(),
         };
-        Some(Kept { commit, outcome: Ok(tested) })
+        Some(StoredResult { commit, outcome: Ok(tested) })
     }
 }
 
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn the_share_of_opaque_calls_is_read() {
         let line = "relapse: 0.2% of the calls out of recorded code (1,234 of 567,890) went to functions";
-        assert_eq!(Share::read(line), Some(Share { opaque: 1234, calls: 567_890 }));
-        assert_eq!(Share::read("relapse: recorded 3 processes"), None);
+        assert_eq!(OpaqueShare::read(line), Some(OpaqueShare { opaque: 1234, calls: 567_890 }));
+        assert_eq!(OpaqueShare::read("relapse: recorded 3 processes"), None);
     }
 
     #[test]
@@ -183,12 +183,12 @@ mod tests {
         assert_eq!((tested.processes, tested.exact), (5, 1));
         assert_eq!(tested.reasons[0], Reason { text: "diverge".to_owned(), times: 2 });
         assert!(!tested.good());
-        tested.opaque = Some(Share { opaque: 1, calls: 2 });
+        tested.opaque = Some(OpaqueShare { opaque: 1, calls: 2 });
         let file = std::env::temp_dir().join(format!("xtask-real-{}.json", std::process::id()));
         for outcome in [Ok(tested), Err("it does not build".to_owned())] {
-            let kept = Kept { commit: "abc".to_owned(), outcome };
+            let kept = StoredResult { commit: "abc".to_owned(), outcome };
             kept.write(&file).unwrap();
-            assert_eq!(Kept::read(&file), Some(kept));
+            assert_eq!(StoredResult::read(&file), Some(kept));
         }
         fs::remove_file(file).unwrap();
     }

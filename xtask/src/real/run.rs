@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::package::Package;
-use super::result::{Reason, Share, Tested};
+use super::result::{OpaqueShare, Reason, Tested};
 use super::source::Archive;
 use crate::shell::{self, Result};
 use crate::tools::Tools;
@@ -40,7 +40,7 @@ impl Tree {
 }
 
 /// The result of a shell command line.
-struct Ended {
+struct ShellResult {
     code: i32,
     took: Duration,
     output: String,
@@ -72,7 +72,7 @@ impl Bench<'_> {
         }
         let recording = self.home.join("recording");
         if let Some(user) = self.package.user {
-            shell::fresh_dir(&recording)?;
+            shell::create_empty_dir(&recording)?;
             std::os::unix::fs::chown(&recording, Some(user), None)
                 .map_err(|error| format!("failed to give {} away: {error}", recording.display()))?;
         }
@@ -84,7 +84,7 @@ impl Bench<'_> {
             ..Tested::default()
         };
         self.compare(&plain, &recorded, &mut tested);
-        self.read_complaints(&mut tested);
+        self.read_recorder_log(&mut tested);
         if recorded.code == TIMED_OUT {
             tested
                 .reasons
@@ -94,7 +94,7 @@ impl Bench<'_> {
         Ok(tested)
     }
 
-    fn compare(&self, plain: &Ended, recorded: &Ended, tested: &mut Tested) {
+    fn compare(&self, plain: &ShellResult, recorded: &ShellResult, tested: &mut Tested) {
         let kind = self.package.verdicts;
         let (before, after) = (kind.of(&plain.output), kind.of(&recorded.output));
         tested.verdicts = before.len().max(1);
@@ -115,10 +115,10 @@ impl Bench<'_> {
     }
 
     /// Reads the recorder's messages: the share of opaque calls, and errors.
-    fn read_complaints(&self, tested: &mut Tested) {
+    fn read_recorder_log(&self, tested: &mut Tested) {
         let text = fs::read_to_string(self.home.join("recorder.log")).unwrap_or_default();
         for line in text.lines() {
-            if let Some(share) = Share::read(line) {
+            if let Some(share) = OpaqueShare::read(line) {
                 tested.opaque = Some(share);
             } else if line.contains("incomplete") || line.contains("nothing was recorded") {
                 tested.reasons.push(Reason::once(line.trim_start_matches("error: ").to_owned()));
@@ -200,7 +200,7 @@ impl Bench<'_> {
         what: &str,
         recording: Option<&Path>,
         limit: Duration,
-    ) -> Result<Ended> {
+    ) -> Result<ShellResult> {
         let log = self.log(tree, what);
         let create = |path: &Path| {
             fs::File::create(path).map_err(|error| format!("failed to write {}: {error}", path.display()))
@@ -239,7 +239,11 @@ impl Bench<'_> {
         // The trees differ in their name.
         let here = self.home.join(tree.name()).display().to_string();
         let output = String::from_utf8_lossy(&output).replace(&here, "TREE");
-        Ok(Ended { code: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)), took, output })
+        Ok(ShellResult {
+            code: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+            took,
+            output,
+        })
     }
 }
 

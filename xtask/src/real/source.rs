@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::package::Package;
 use crate::shell::{self, Result};
-use crate::tools::LONG;
+use crate::tools::DEFAULT_TIMEOUT;
 
 /// A fixed release, whose sources no longer change.
 const RELEASE: &str = "bookworm";
@@ -16,7 +16,7 @@ const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 fn repository() -> Result<String> {
     let mut list = Command::new("apt-get");
     list.args(["indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"]);
-    let listed = shell::capture(&mut list, LONG)?.stdout;
+    let listed = shell::capture(&mut list, DEFAULT_TIMEOUT)?.stdout;
     let listed = String::from_utf8_lossy(&listed);
     let mut repositories = listed.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     match repositories.find(|words| words.get(1..) == Some(&[RELEASE, "main"])) {
@@ -60,7 +60,7 @@ impl Archive {
             command.arg("-o").arg(option);
         }
         command.args(words).current_dir(self.home.join("files"));
-        let outcome = shell::capture(&mut command, LONG)?;
+        let outcome = shell::capture(&mut command, DEFAULT_TIMEOUT)?;
         if outcome.status.success() {
             return Ok(());
         }
@@ -89,7 +89,7 @@ impl Archive {
         if !package.patched {
             command.arg("--skip-patches");
         }
-        let outcome = shell::capture(command.arg("-x").arg(found).arg(to), LONG)?;
+        let outcome = shell::capture(command.arg("-x").arg(found).arg(to), DEFAULT_TIMEOUT)?;
         if outcome.status.success() { Ok(()) } else { Err(format!("dpkg-source: {}", outcome.complaint())) }
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::package::Package;
-use super::result::{Kept, Reason, Tested};
+use super::result::{Reason, StoredResult, Tested};
 use crate::bench::publish;
 use crate::shell::{self, Result};
 
@@ -17,7 +17,7 @@ pub fn commit() -> String {
 }
 
 /// One row of the table.
-pub fn row(package: &Package, kept: &Kept) -> String {
+pub fn row(package: &Package, kept: &StoredResult) -> String {
     let tested = match &kept.outcome {
         Ok(tested) => tested,
         Err(_) => return format!("| {} | - | - | - | - | - | - | {} |", package.name, kept.commit),
@@ -55,7 +55,7 @@ pub fn publish(packages: &[Package], home: &Path) -> Result<()> {
     let entries: Vec<(&Package, Entry)> = packages
         .iter()
         .filter_map(|package| {
-            let kept = Kept::read(&home.join(&package.name).join("result.json"));
+            let kept = StoredResult::read(&home.join(&package.name).join("result.json"));
             let entry = match &kept {
                 Some(kept) => Entry::of(package, kept),
                 None => Entry::written(&package.name, &text)?,
@@ -75,7 +75,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn of(package: &Package, kept: &Kept) -> Entry {
+    fn of(package: &Package, kept: &StoredResult) -> Entry {
         let name = &package.name;
         let (good, failures) = match &kept.outcome {
             Err(reason) => (false, vec![format!("* {name}: {}", short(reason))]),
@@ -158,7 +158,7 @@ mod tests {
         let package = Package::select(Package::all().unwrap(), &["sed"]).unwrap().remove(0);
         let tested = Tested { same: true, verdicts: 68, processes: 3, exact: 3, ..Tested::default() };
         let written = |outcome| {
-            let kept = Kept { commit: "abc (2026-01-01)".to_owned(), outcome };
+            let kept = StoredResult { commit: "abc (2026-01-01)".to_owned(), outcome };
             let entry = Entry::of(&package, &kept);
             let text = with_section("# A\n", &section(&[(&package, entry.clone())]));
             assert_eq!(Entry::written("sed", &text), Some(entry.clone()));

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::catalogue::{self, SUBJECTS, Subject};
 use crate::shell::{self, Result};
-use crate::tools::{LONG, Tools};
+use crate::tools::{DEFAULT_TIMEOUT, Tools};
 
 /// The compiler and options that a subject is built with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub fn fetch() -> Result<BTreeMap<&'static str, PathBuf>> {
     command
         .args(["metadata", "--format-version", "1", "--filter-platform", "x86_64-unknown-linux-gnu"])
         .current_dir(&dir);
-    let outcome = shell::capture(&mut command, LONG)?;
+    let outcome = shell::capture(&mut command, DEFAULT_TIMEOUT)?;
     if !outcome.status.success() {
         return Err(format!("failed to get the subjects' crates:\n{}", outcome.complaint()));
     }
@@ -111,7 +111,7 @@ pub fn build(tools: &Tools, subject: &Subject, package: &Path, flavour: Flavour)
     if program.exists() && fs::read_to_string(&stamp_file).is_ok_and(|old| old == stamp) {
         return Ok(program);
     }
-    shell::fresh_dir(&dir)?;
+    shell::create_empty_dir(&dir)?;
     fs::create_dir_all(&generated)
         .map_err(|error| format!("failed to make {}: {error}", generated.display()))?;
     if let Some(generate) = subject.generate {
@@ -120,7 +120,7 @@ pub fn build(tools: &Tools, subject: &Subject, package: &Path, flavour: Flavour)
     let objects = compile_all(compiler, &flags, &sources, &dir)?;
     let mut link = Command::new(compiler);
     link.args(flavour.flags()).arg("-o").arg(&program).args(&objects).args(subject.libraries);
-    let outcome = shell::capture(&mut link, LONG)?;
+    let outcome = shell::capture(&mut link, DEFAULT_TIMEOUT)?;
     if !outcome.status.success() {
         return Err(format!("{}: failed to link:\n{}", subject.name, outcome.complaint()));
     }
@@ -142,7 +142,7 @@ fn compile_all(compiler: &Path, flags: &[String], sources: &[PathBuf], dir: &Pat
                     let Some((source, object)) = next else { return };
                     let mut command = Command::new(compiler);
                     command.arg("-c").args(flags).arg("-o").arg(object).arg(source);
-                    let result = shell::capture(&mut command, LONG).and_then(|outcome| {
+                    let result = shell::capture(&mut command, DEFAULT_TIMEOUT).and_then(|outcome| {
                         let words = outcome.complaint();
                         if !outcome.status.success() {
                             return Err(format!("failed to compile {}:\n{words}", source.display()));

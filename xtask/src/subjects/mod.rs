@@ -138,7 +138,7 @@ impl Job {
             Size::Small => "work-small",
             Size::Bench => "work-bench",
         });
-        shell::fresh_dir(&dir)?;
+        shell::create_empty_dir(&dir)?;
         let arguments = (subject.workload)(size, &dir)?;
         Ok(Job { dir, arguments })
     }

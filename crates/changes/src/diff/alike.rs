@@ -8,7 +8,7 @@ use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ops::Range;
 
 /// Lines are not matched if there are more pairs of lines to compare than this.
-const MOST_COMPARED: usize = 40_000;
+const MAX_COMPARED: usize = 40_000;
 
 /// Lines of a hunk that are versions of each other, in order on both sides.
 pub(super) fn pairs(old: &Side, new: &Side, hunk: &Lines) -> Vec<(u32, u32)> {
@@ -53,7 +53,7 @@ pub(super) fn pairs(old: &Side, new: &Side, hunk: &Lines) -> Vec<(u32, u32)> {
 /// shared tokens.
 fn alike(old: &Side, new: &Side, gap: &Lines, found: &mut Vec<(u32, u32)>) {
     let (rows, columns) = (gap.old.len(), gap.new.len());
-    if rows == 0 || columns == 0 || rows.saturating_mul(columns) > MOST_COMPARED {
+    if rows == 0 || columns == 0 || rows.saturating_mul(columns) > MAX_COMPARED {
         return;
     }
     let sorted = |side: &Side, range: &Range<u32>| -> Vec<Vec<u64>> {

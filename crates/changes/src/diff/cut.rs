@@ -9,7 +9,7 @@
 
 use super::alike::segments;
 use super::groups::{Lines, Side};
-use crate::syntax::{Function, Reach, Syntax, World, deed};
+use crate::syntax::{Function, NameScope, Syntax, World, name_effect};
 use std::collections::HashMap;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
@@ -112,12 +112,12 @@ fn span(a: &Lines, b: &Lines) -> Lines {
 
 /// The uses of one name across the parts.
 #[derive(Clone, Copy)]
-struct Mentioned {
+struct NameParts {
     first: usize,
     last: usize,
     /// First and last part that assign a component of it or use it as a whole.
     related: Option<(usize, usize)>,
-    deeds: u8,
+    effects: u8,
 }
 
 /// Merges parts if one declares or assigns a name that the other mentions, together with all parts between
@@ -130,34 +130,34 @@ fn independent(
     parts: Vec<Lines>,
     in_function: bool,
 ) -> Vec<Lines> {
-    let mut names: HashMap<(World, u64), Mentioned> = HashMap::new();
+    let mut names: HashMap<(World, u64), NameParts> = HashMap::new();
     for (number, part) in parts.iter().enumerate() {
         let sides: [(&Syntax, &Side, &Range<u32>, u32); 2] =
             [(&parsed.old, old, &part.old, hunk.old.start), (&parsed.new, new, &part.new, hunk.new.start)];
         for (syntax, side, lines, start) in sides {
             for name in syntax.names(lines) {
                 // A local name whose scope begins in the hunk is not visible outside its part.
-                if matches!(name.reach, Reach::Local(scope) if scope >= start) {
+                if matches!(name.reach, NameScope::Local(scope) if scope >= start) {
                     continue;
                 }
-                let mut deeds = name.deeds;
+                let mut effects = name.effects;
                 if !in_function {
                     // Functions that write the same fields are still independent of each other.
-                    if name.world == World::Field && deeds & deed::ASSIGN != 0 {
-                        deeds = deed::USE;
+                    if name.world == World::Field && effects & name_effect::ASSIGN != 0 {
+                        effects = name_effect::USE;
                     }
-                    deeds &= !deed::ASSIGN_PART;
+                    effects &= !name_effect::ASSIGN_PART;
                 }
                 let key = (name.world, xxh3_64(&side.text[name.at.clone()]));
-                let mentioned = names.entry(key).or_insert(Mentioned {
+                let mentioned = names.entry(key).or_insert(NameParts {
                     first: number,
                     last: number,
                     related: None,
-                    deeds: 0,
+                    effects: 0,
                 });
                 mentioned.last = number;
-                mentioned.deeds |= deeds;
-                if deeds & (deed::ASSIGN_PART | deed::USE) != 0 {
+                mentioned.effects |= effects;
+                if effects & (name_effect::ASSIGN_PART | name_effect::USE) != 0 {
                     let first = mentioned.related.map_or(number, |(first, _)| first);
                     mentioned.related = Some((first, number));
                 }
@@ -167,9 +167,11 @@ fn independent(
     // For each part, the last part it must be merged with.
     let mut reach: Vec<usize> = (0..parts.len()).collect();
     for mentioned in names.values() {
-        let (first, last) = if mentioned.deeds & (deed::DECLARE | deed::ASSIGN) != 0 {
+        let (first, last) = if mentioned.effects & (name_effect::DECLARE | name_effect::ASSIGN) != 0 {
             (mentioned.first, mentioned.last)
-        } else if mentioned.deeds & deed::ASSIGN_PART != 0 && mentioned.deeds & deed::USE != 0 {
+        } else if mentioned.effects & name_effect::ASSIGN_PART != 0
+            && mentioned.effects & name_effect::USE != 0
+        {
             mentioned.related.unwrap_or((0, 0))
         } else {
             continue;

@@ -2,13 +2,13 @@
 
 use super::cut::Parsed;
 use super::groups::{Lines, Side};
-use crate::syntax::{Reach, Syntax, deed};
+use crate::syntax::{NameScope, Syntax, name_effect};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// How a change mentions a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Spoken {
+pub(crate) struct NameUse {
     /// Number of mentions in its old and new lines.
     pub old: u32,
     pub new: u32,
@@ -16,12 +16,12 @@ pub(crate) struct Spoken {
     pub old_declares: bool,
     pub new_declares: bool,
     /// Whether the name is visible outside its function at any of the mentions.
-    pub wide: bool,
+    pub beyond_function: bool,
     /// Whether it is visible outside its file.
     pub global: bool,
 }
 
-pub(crate) type Names = BTreeMap<String, Spoken>;
+pub(crate) type Names = BTreeMap<String, NameUse>;
 
 #[derive(Default)]
 pub(crate) struct Detail {
@@ -54,16 +54,16 @@ impl Detail {
 fn add(names: &mut Names, syntax: &Syntax, side: &Side, lines: &Range<u32>, old: bool) {
     for name in syntax.names(lines) {
         let text = String::from_utf8_lossy(&side.text[name.at.clone()]);
-        let spoken = names.entry(text.into_owned()).or_default();
-        let declares = name.deeds & deed::DECLARE != 0;
+        let name_use = names.entry(text.into_owned()).or_default();
+        let declares = name.effects & name_effect::DECLARE != 0;
         let (count, declared) = if old {
-            (&mut spoken.old, &mut spoken.old_declares)
+            (&mut name_use.old, &mut name_use.old_declares)
         } else {
-            (&mut spoken.new, &mut spoken.new_declares)
+            (&mut name_use.new, &mut name_use.new_declares)
         };
         *count += 1;
         *declared |= declares;
-        spoken.wide |= !matches!(name.reach, Reach::Local(_));
-        spoken.global |= name.reach == Reach::Global;
+        name_use.beyond_function |= !matches!(name.reach, NameScope::Local(_));
+        name_use.global |= name.reach == NameScope::Global;
     }
 }

@@ -9,8 +9,8 @@
 use super::alike::{pairs, segments};
 use super::cut::{Parsed, parts};
 use super::language::{Comments, Language};
-use super::lexis::Lexed;
-use crate::change::Matter;
+use super::line_lexer::Lexed;
+use crate::change::ChangeClass;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ impl<'a> Side<'a> {
 
     /// Its last line has no line end and would be concatenated with the line that follows. So the lines
     /// around it can only be reverted together with it.
-    fn is_unended(&self, range: &Range<u32>) -> bool {
+    fn lacks_final_newline(&self, range: &Range<u32>) -> bool {
         self.slice(range).last().is_some_and(|line| !line.ends_with(b"\n"))
     }
 }
@@ -95,8 +95,8 @@ pub(super) fn groups(
         if let Some(last) = groups.last_mut()
             && last.old.end == part.old.start
             && last.new.end == part.new.start
-            && matter(language, old, new, last) != Matter::Substance
-            && matter(language, old, new, &part) != Matter::Substance
+            && matter(language, old, new, last) != ChangeClass::Substance
+            && matter(language, old, new, &part) != ChangeClass::Substance
         {
             last.old.end = part.old.end;
             last.new.end = part.new.end;
@@ -116,7 +116,7 @@ fn by_syntax(
     runs: &[Lines],
 ) -> Vec<Lines> {
     let hunk = Lines { old: first.old.start..last.old.end, new: first.new.start..last.new.end };
-    if old.is_unended(&hunk.old) || new.is_unended(&hunk.new) {
+    if old.lacks_final_newline(&hunk.old) || new.lacks_final_newline(&hunk.new) {
         return vec![hunk];
     }
     let mut found = Vec::new();
@@ -144,7 +144,7 @@ fn trimmed(old: &Side, new: &Side, part: &Lines) -> Lines {
 }
 
 /// Classifies a group. Moved lines are detected later, across all files.
-pub(super) fn matter(language: Language, old: &Side, new: &Side, group: &Lines) -> Matter {
+pub(super) fn matter(language: Language, old: &Side, new: &Side, group: &Lines) -> ChangeClass {
     let Lines { old: o, new: n } = group;
     if language.comments == Comments::Nothing
         || old.lexed.tokens(o.start, o.end) != new.lexed.tokens(n.start, n.end)
@@ -152,17 +152,17 @@ pub(super) fn matter(language: Language, old: &Side, new: &Side, group: &Lines) 
         || old.lexed.inside(o.start) != new.lexed.inside(n.start)
         || old.lexed.inside(o.end) != new.lexed.inside(n.end)
     {
-        Matter::Substance
+        ChangeClass::Substance
     } else if old.lexed.comments(o.start, o.end).eq(new.lexed.comments(n.start, n.end)) {
-        Matter::Space
+        ChangeClass::Space
     } else {
-        Matter::Comment
+        ChangeClass::Comment
     }
 }
 
 /// Splits a hunk by lines and brackets.
 fn split(old: &Side, new: &Side, hunk: &Lines) -> Vec<Lines> {
-    if old.is_unended(&hunk.old) || new.is_unended(&hunk.new) {
+    if old.lacks_final_newline(&hunk.old) || new.lacks_final_newline(&hunk.new) {
         return vec![hunk.clone()];
     }
     if hunk.old.is_empty() {
@@ -202,12 +202,12 @@ fn join_dependent(old: &Side, new: &Side, segments: &[Lines]) -> Vec<Lines> {
     while at < segments.len() {
         let mut joined = segments[at].clone();
         let mut end = at + 1;
-        while !stands_alone(old, new, &joined) && end < segments.len() {
+        while !is_self_contained(old, new, &joined) && end < segments.len() {
             joined.old.end = segments[end].old.end;
             joined.new.end = segments[end].new.end;
             end += 1;
         }
-        if stands_alone(old, new, &joined) {
+        if is_self_contained(old, new, &joined) {
             groups.push(joined);
             at = end;
         } else {
@@ -219,7 +219,7 @@ fn join_dependent(old: &Side, new: &Side, segments: &[Lines]) -> Vec<Lines> {
     groups
 }
 
-fn stands_alone(old: &Side, new: &Side, group: &Lines) -> bool {
+fn is_self_contained(old: &Side, new: &Side, group: &Lines) -> bool {
     let Lines { old: o, new: n } = group;
     let balance = old.lexed.balance(o.start, o.end);
     balance == new.lexed.balance(n.start, n.end)

@@ -2,7 +2,7 @@
 //!
 //! One file per step: `walk` lists and reads files, `rename` pairs file names, `pair` compares one file,
 //! `groups` finds its hunks, `alike` matches lines that are versions of each other. `cut` splits hunks by
-//! syntax where it is known; elsewhere `groups` splits them with `lexis`. `detail` keeps the tokens and names
+//! syntax where it is known; elsewhere `groups` splits them with `line_lexer`. `detail` keeps the tokens and names
 //! of each change; `moved` and `units` work across files. `state` reconstructs versions; `places` translates
 //! lines.
 
@@ -13,7 +13,7 @@ mod fixed;
 mod groups;
 mod heading;
 mod language;
-mod lexis;
+mod line_lexer;
 mod moved;
 mod pair;
 mod places;
@@ -27,7 +27,7 @@ mod tests;
 mod units;
 mod walk;
 
-pub(crate) use detail::{Detail, Names, Spoken};
+pub(crate) use detail::{Detail, NameUse, Names};
 pub use state::FileState;
 pub use summary::{FileSummary, Summary};
 pub use units::{Unit, UnitKind};

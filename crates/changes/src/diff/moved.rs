@@ -1,10 +1,10 @@
 //! Detects lines that were deleted in one place and added in another.
 
-use crate::change::{Change, ChangeKind, Matter};
+use crate::change::{Change, ChangeClass, ChangeKind};
 use std::collections::HashMap;
 
 /// Shorter blocks may be equal by chance (`return 0;`).
-const LEAST_BYTES: usize = 24;
+const MIN_BYTES: usize = 24;
 
 /// Marks changes that only add (or only delete) lines all of which another change deletes (or adds), in the
 /// same order.
@@ -27,7 +27,7 @@ pub(super) fn mark(changes: &mut [Change]) {
         }
     }
     for number in moved {
-        changes[number].matter = Matter::Moved;
+        changes[number].matter = ChangeClass::Moved;
     }
 }
 
@@ -39,7 +39,7 @@ fn lines(change: &Change, old: bool) -> &[String] {
 /// distinctive.
 fn block(change: &Change, old: bool) -> Option<&[String]> {
     if change.kind != ChangeKind::Lines
-        || change.matter != Matter::Substance
+        || change.matter != ChangeClass::Substance
         || !lines(change, !old).is_empty()
     {
         return None;
@@ -48,7 +48,7 @@ fn block(change: &Change, old: bool) -> Option<&[String]> {
     let first = all.iter().position(|line| !line.trim().is_empty())?;
     let last = all.iter().rposition(|line| !line.trim().is_empty())?;
     let block = &all[first..=last];
-    (block.iter().map(|line| line.trim().len()).sum::<usize>() >= LEAST_BYTES).then_some(block)
+    (block.iter().map(|line| line.trim().len()).sum::<usize>() >= MIN_BYTES).then_some(block)
 }
 
 fn index(changes: &[Change], old: bool) -> HashMap<&str, Vec<(usize, usize)>> {

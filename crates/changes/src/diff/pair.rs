@@ -7,9 +7,9 @@ use super::heading::Headings;
 use super::language::Language;
 use super::state::FileState;
 use super::walk::executable;
-use crate::change::{Change, ChangeId, ChangeKind, HunkId, Matter};
+use crate::change::{Change, ChangeClass, ChangeId, ChangeKind, HunkId};
 use crate::error::{Error, Result};
-use crate::syntax::{Interest, Syntax};
+use crate::syntax::{RequestedLines, Syntax};
 use std::ops::Range;
 
 /// A file that differs. Change numbers are relative to the pair until [`Pair::shift`] makes them relative to
@@ -180,10 +180,10 @@ impl Pair {
     /// Parses both versions, if the grammar is known.
     fn parse(&self, old: &Side, new: &Side, hunks: &[Runs]) -> Option<Parsed> {
         let (old_path, new_path) = (self.old_path.as_deref()?, self.new_path.as_deref()?);
-        let interest = |side: fn(&Lines) -> &Range<u32>| {
-            Interest::new(hunks.iter().flatten().map(side).cloned().collect())
+        let requested = |side: fn(&Lines) -> &Range<u32>| {
+            RequestedLines::new(hunks.iter().flatten().map(side).cloned().collect())
         };
-        let (old_lines, new_lines) = (interest(|hunk| &hunk.old), interest(|hunk| &hunk.new));
+        let (old_lines, new_lines) = (requested(|hunk| &hunk.old), requested(|hunk| &hunk.new));
         let (old, new) = rayon::join(
             || Syntax::parse(old_path, old.text, &old_lines),
             || Syntax::parse(new_path, new.text, &new_lines),
@@ -205,8 +205,9 @@ impl Pair {
         let (old, new) = (Side::new(language, &old), Side::new(language, &new));
         let all = |side: &Side| 0..u32::try_from(side.lines.len()).unwrap_or(u32::MAX);
         let lines = Lines { old: all(&old), new: all(&new) };
-        let interest = |lines: &Range<u32>| Interest::only(lines.clone());
-        let parse = |side: &Side, lines: &Range<u32>| Syntax::parse(self.file(), side.text, &interest(lines));
+        let requested = |lines: &Range<u32>| RequestedLines::only(lines.clone());
+        let parse =
+            |side: &Side, lines: &Range<u32>| Syntax::parse(self.file(), side.text, &requested(lines));
         let parsed = match (parse(&old, &lines.old), parse(&new, &lines.new)) {
             (Some(old), Some(new)) => Some(Parsed { old, new }),
             _ => None,
@@ -226,7 +227,7 @@ impl Pair {
             file: self.file().to_owned(),
             old_file,
             kind,
-            matter: Matter::Substance,
+            matter: ChangeClass::Substance,
             old_start: 0,
             old_lines: Vec::new(),
             new_start: 0,

@@ -7,17 +7,17 @@ use std::ops::Range;
 
 /// The direction of a translation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     ToGood,
     ToBad,
 }
 
-impl Way {
+impl Direction {
     /// The lines of a group (from 0) on the source side and on the target side.
     fn sides(self, group: &Group) -> (&Range<u32>, &Range<u32>) {
         match self {
-            Way::ToGood => (&group.new, &group.old),
-            Way::ToBad => (&group.old, &group.new),
+            Direction::ToGood => (&group.new, &group.old),
+            Direction::ToBad => (&group.old, &group.new),
         }
     }
 }
@@ -26,38 +26,38 @@ impl Difference {
     /// The position in good of an unchanged line of bad: file, and line from 1.
     #[must_use]
     pub fn map_line_to_good(&self, file: &str, line: u32) -> Option<(String, u32)> {
-        self.map(Way::ToGood, file, line, false)
+        self.map(Direction::ToGood, file, line, false)
     }
 
     /// The position in bad of an unchanged line of good.
     #[must_use]
     pub fn map_line_to_bad(&self, file: &str, line: u32) -> Option<(String, u32)> {
-        self.map(Way::ToBad, file, line, false)
+        self.map(Direction::ToBad, file, line, false)
     }
 
     /// Like [`Difference::map_line_to_good`], but also maps a replaced line to the line it replaced. None for
     /// lines that were only added.
     #[must_use]
     pub fn counterpart_in_good(&self, file: &str, line: u32) -> Option<(String, u32)> {
-        self.map(Way::ToGood, file, line, true)
+        self.map(Direction::ToGood, file, line, true)
     }
 
     /// The same from good to bad.
     #[must_use]
     pub fn counterpart_in_bad(&self, file: &str, line: u32) -> Option<(String, u32)> {
-        self.map(Way::ToBad, file, line, true)
+        self.map(Direction::ToBad, file, line, true)
     }
 
     /// The change that added this line of bad.
     #[must_use]
     pub fn touching(&self, file: &str, line: u32) -> Option<&Change> {
-        self.at(Way::ToGood, file, line)
+        self.at(Direction::ToGood, file, line)
     }
 
     /// The change that removed this line of good.
     #[must_use]
     pub fn touching_old(&self, file: &str, line: u32) -> Option<&Change> {
-        self.at(Way::ToBad, file, line)
+        self.at(Direction::ToBad, file, line)
     }
 
     /// Changes that deleted lines directly before or after this line of bad without replacing them.
@@ -80,22 +80,22 @@ impl Difference {
         self.changes[first..].iter().take_while(move |change| change.file == file)
     }
 
-    fn pair(&self, way: Way, file: &str) -> Option<&Pair> {
-        let names = if way == Way::ToGood { &self.by_new } else { &self.by_old };
+    fn pair(&self, way: Direction, file: &str) -> Option<&Pair> {
+        let names = if way == Direction::ToGood { &self.by_new } else { &self.by_old };
         names.get(file).map(|number| &self.pairs[*number])
     }
 
-    fn map(&self, way: Way, file: &str, line: u32, replaced: bool) -> Option<(String, u32)> {
+    fn map(&self, way: Direction, file: &str, line: u32, replaced: bool) -> Option<(String, u32)> {
         let line = line.checked_sub(1)?;
         let Some(pair) = self.pair(way, file) else {
             // A file that was added in bad has no position in good, and vice versa.
-            let elsewhere = if way == Way::ToGood { &self.by_old } else { &self.by_new };
+            let elsewhere = if way == Direction::ToGood { &self.by_old } else { &self.by_new };
             return (!elsewhere.contains_key(file)).then(|| (file.to_owned(), line + 1));
         };
         if pair.whole.is_some() || pair.binary.is_some() {
             return None;
         }
-        let path = if way == Way::ToGood { &pair.old_path } else { &pair.new_path };
+        let path = if way == Direction::ToGood { &pair.old_path } else { &pair.new_path };
         let behind = pair.groups.partition_point(|group| way.sides(group).0.end <= line);
         let (mut here, mut there) = (0, 0);
         if let Some(before) = behind.checked_sub(1).map(|before| &pair.groups[before]) {
@@ -114,7 +114,7 @@ impl Difference {
         Some((path.clone()?, mapped + 1))
     }
 
-    fn at(&self, way: Way, file: &str, line: u32) -> Option<&Change> {
+    fn at(&self, way: Direction, file: &str, line: u32) -> Option<&Change> {
         let line = line.checked_sub(1)?;
         let pair = self.pair(way, file)?;
         let id: Option<ChangeId> = pair.whole.or(pair.binary).or_else(|| {

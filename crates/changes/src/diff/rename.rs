@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// A line that occurs in more files than this does not identify a file.
-const MOST_FILES_PER_LINE: usize = 32;
+const MAX_FILES_PER_LINE: usize = 32;
 
 type Files = BTreeMap<String, FileState>;
 
@@ -96,7 +96,7 @@ fn alike(gone: &BTreeMap<&str, &[u8]>, new: &BTreeMap<&str, &[u8]>) -> Vec<(Stri
         let total: u32 = counts.values().sum();
         let mut near: Vec<usize> = counts
             .keys()
-            .filter_map(|line| index.get(line).filter(|files| files.len() <= MOST_FILES_PER_LINE))
+            .filter_map(|line| index.get(line).filter(|files| files.len() <= MAX_FILES_PER_LINE))
             .flatten()
             .copied()
             .collect();

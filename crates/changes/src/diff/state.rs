@@ -42,7 +42,7 @@ impl Difference {
                 tree.insert(path.to_owned(), state);
             }
         }
-        drop_files_in_the_way(&mut tree);
+        drop_conflicting_files(&mut tree);
         tree
     }
 
@@ -127,19 +127,19 @@ impl Pair {
 }
 
 /// A path cannot be both a file and the parent directory of another file.
-fn drop_files_in_the_way(tree: &mut BTreeMap<String, FileState>) {
-    let mut in_the_way = Vec::new();
+fn drop_conflicting_files(tree: &mut BTreeMap<String, FileState>) {
+    let mut conflicting = Vec::new();
     for (path, state) in tree.iter() {
         if *state == FileState::Absent {
             continue;
         }
         for (at, _) in path.match_indices('/') {
             if tree.get(&path[..at]).is_some_and(|state| *state != FileState::Absent) {
-                in_the_way.push(path[..at].to_owned());
+                conflicting.push(path[..at].to_owned());
             }
         }
     }
-    for path in in_the_way {
+    for path in conflicting {
         tree.insert(path, FileState::Absent);
     }
 }

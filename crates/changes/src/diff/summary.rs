@@ -1,7 +1,7 @@
 //! A difference in figures, for JSON and for a summary line.
 
 use super::Difference;
-use crate::change::{ChangeKind, Matter};
+use crate::change::{ChangeClass, ChangeKind};
 use serde::{Deserialize, Serialize};
 
 /// The extent of a difference.
@@ -36,7 +36,8 @@ impl Difference {
         for change in &self.changes {
             let (old, new) = (count(change.old_lines.len()), count(change.new_lines.len()));
             summary.changes += 1;
-            summary.substantial += u32::from(matches!(change.matter, Matter::Substance | Matter::Moved));
+            summary.substantial +=
+                u32::from(matches!(change.matter, ChangeClass::Substance | ChangeClass::Moved));
             summary.old_lines += old;
             summary.new_lines += new;
             if summary.files.last().is_none_or(|file| file.file != change.file) {

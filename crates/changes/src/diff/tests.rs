@@ -1,7 +1,7 @@
 //! Tests of whole differences: of random texts and trees, and of small constructed ones.
 
 use super::*;
-use crate::change::{ChangeKind, Matter};
+use crate::change::{ChangeClass, ChangeKind};
 use proptest::prelude::*;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -311,7 +311,7 @@ fn what_matters_and_what_does_not() {
         ("c.c", "int x;/*\nint y;\n*/int z;\n"),
     ]);
     let difference = compare(&good, &bad);
-    let matters: Vec<(&str, u32, Matter)> = difference
+    let matters: Vec<(&str, u32, ChangeClass)> = difference
         .changes()
         .iter()
         .map(|change| (change.file.as_str(), change.new_start, change.matter))
@@ -319,13 +319,13 @@ fn what_matters_and_what_does_not() {
     assert_eq!(
         matters,
         [
-            ("Makefile", 2, Matter::Substance),
-            ("a.c", 1, Matter::Space),
-            ("a.c", 4, Matter::Substance),
-            ("a.c", 6, Matter::Comment),
+            ("Makefile", 2, ChangeClass::Substance),
+            ("a.c", 1, ChangeClass::Space),
+            ("a.c", 4, ChangeClass::Substance),
+            ("a.c", 6, ChangeClass::Comment),
             // They comment out the line between them.
-            ("c.c", 1, Matter::Substance),
-            ("c.c", 3, Matter::Substance),
+            ("c.c", 1, ChangeClass::Substance),
+            ("c.c", 3, ChangeClass::Substance),
         ]
     );
     assert_eq!(difference.changes()[2].heading, "int f(void)");
@@ -341,8 +341,8 @@ fn moved_blocks_are_seen_across_files() {
     let good = files(&[("a.c", &format!("int a;\n{block}int b;\n")), ("b.c", "int c;\nint d;\n")]);
     let bad = files(&[("a.c", "int a;\nint b;\n"), ("b.c", &format!("int c;\n{block}int d;\n"))]);
     let difference = compare(&good, &bad);
-    let matters: Vec<Matter> = difference.changes().iter().map(|change| change.matter).collect();
-    assert_eq!(matters, [Matter::Moved, Matter::Moved]);
+    let matters: Vec<ChangeClass> = difference.changes().iter().map(|change| change.matter).collect();
+    assert_eq!(matters, [ChangeClass::Moved, ChangeClass::Moved]);
     assert_eq!(difference.deleted_near("a.c", 1).count(), 1);
     assert_eq!(difference.deleted_near("a.c", 2).count(), 1);
     assert_eq!(difference.deleted_near("a.c", 3).count(), 0);

@@ -10,24 +10,24 @@
 //! The same works in the other direction: when changes are put into good (everything else is reverted), this
 //! finds the changes that must be put in with them.
 
-use super::diagnostics::{Toward, first_errors, hinted};
+use super::diagnostics::{TargetVersion, first_errors, hinted_changes};
 use super::{Search, Stage, cut, list, set, without};
 use crate::change::ChangeSet;
 use crate::outcome::{Outcome, Trials};
 
 /// Maximum number of rounds of following diagnostics.
-const MOST_ROUNDS: usize = 24;
+const MAX_ROUNDS: usize = 24;
 /// Maximum number of checks while shrinking the added changes.
-const MOST_CHECKS: u64 = 48;
+const MAX_CHECKS: u64 = 48;
 /// Number of files whose first errors are followed in one round.
-const MOST_FILES: usize = 6;
-/// A completion that adds more changes than this, and more than [`MOST_TIMES`] the size of the requested set,
+const MAX_FILES: usize = 6;
+/// A completion that adds more changes than this, and more than [`MAX_ADDED_FACTOR`] the size of the requested set,
 /// is not evidence about that set any more. Between releases this also holds for the file around it: with a
 /// whole large file undone, most failures disappear.
-const MOST_ADDED: usize = 32;
-const MOST_TIMES: usize = 4;
+const MAX_ADDED: usize = 32;
+const MAX_ADDED_FACTOR: usize = 4;
 /// Between releases, maximum number of surrounding changes that are undone with a set before shrinking.
-const MOST_AROUND: usize = 128;
+const MAX_AROUND: usize = 128;
 
 impl<T: Trials> Search<'_, T> {
     /// The smallest superset of `reverted` that was found to build; `None` if none was found within the
@@ -47,7 +47,7 @@ impl<T: Trials> Search<'_, T> {
     }
 
     fn complete(&mut self, reverted: &ChangeSet) -> Result<Option<ChangeSet>, T::Error> {
-        if let Some(full) = self.follow_diagnostics(reverted, Toward::Good)? {
+        if let Some(full) = self.follow_diagnostics(reverted, TargetVersion::Good)? {
             if full.len() <= reverted.len() + 1 {
                 return Ok(Some(full));
             }
@@ -64,29 +64,29 @@ impl<T: Trials> Search<'_, T> {
     pub(super) fn follow_diagnostics(
         &mut self,
         reverted: &ChangeSet,
-        toward: Toward,
+        target_version: TargetVersion,
     ) -> Result<Option<ChangeSet>, T::Error> {
         let mut now = reverted.clone();
-        let size = match toward {
-            Toward::Good => reverted.len(),
-            Toward::Bad => self.structure.all().len() - reverted.len(),
+        let size = match target_version {
+            TargetVersion::Good => reverted.len(),
+            TargetVersion::Bad => self.structure.all().len() - reverted.len(),
         };
-        let most = MOST_ADDED.max(size * MOST_TIMES);
-        for _ in 0..MOST_ROUNDS {
+        let most = MAX_ADDED.max(size * MAX_ADDED_FACTOR);
+        for _ in 0..MAX_ROUNDS {
             if self.builds(&now)? {
                 return Ok(Some(now));
             }
             let Some(text) = self.trials.diagnostics(&now) else { return Ok(None) };
             let mut added = ChangeSet::new();
-            for error in first_errors(&text).take(MOST_FILES) {
-                let closest = hinted(self.structure, error, &now, toward).into_iter().next();
+            for error in first_errors(&text).take(MAX_FILES) {
+                let closest = hinted_changes(self.structure, error, &now, target_version).into_iter().next();
                 added.extend(closest.unwrap_or_default());
             }
             // A unit is added as a whole.
             let added = self.structure.whole(&added);
-            let next = match toward {
-                Toward::Good => &now | &added,
-                Toward::Bad => &now - &added,
+            let next = match target_version {
+                TargetVersion::Good => &now | &added,
+                TargetVersion::Bad => &now - &added,
             };
             let moved = next.len().abs_diff(reverted.len());
             if next == now || moved > most || self.exhausted() {
@@ -107,7 +107,11 @@ impl<T: Trials> Search<'_, T> {
         if let Some((_, full)) = known.min_by_key(|(_, full)| full.len()) {
             tries.push(full.clone());
         }
-        let most = if self.is_far() { MOST_AROUND.max(reverted.len() * MOST_TIMES) } else { usize::MAX };
+        let most = if self.is_large_difference() {
+            MAX_AROUND.max(reverted.len() * MAX_ADDED_FACTOR)
+        } else {
+            usize::MAX
+        };
         for near in self.structure.around(reverted) {
             if !near.is_empty() && near.len() <= most {
                 tries.push(reverted | &near);
@@ -127,7 +131,7 @@ impl<T: Trials> Search<'_, T> {
     /// The remaining set builds.
     fn shrink_added(&mut self, reverted: &ChangeSet, added: ChangeSet) -> Result<ChangeSet, T::Error> {
         let mut kept = list(&added);
-        let mut left = MOST_CHECKS;
+        let mut left = MAX_CHECKS;
         let mut parts = 2;
         while kept.len() > 1 && left > 0 && !self.exhausted() {
             let cuts = cut(self.structure, &kept, parts);

@@ -10,13 +10,13 @@ use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Sanity, Trials};
 
 /// Maximum number of insane sets before a passing set is given up.
-const MOST_INSANE: usize = 6;
+const MAX_INSANE: usize = 6;
 
 /// A larger set is not yet evidence about the cause.
-const MOST_INTERIM: usize = 24;
+const MAX_INTERIM: usize = 24;
 
 /// For a larger passing set, a prefix of it that passes is searched for first.
-const MOST_AT_ONCE: usize = 128;
+const MAX_AT_ONCE: usize = 128;
 
 /// Candidates whose reversion, together with the other changes of `full`, passes.
 #[derive(Clone, Debug)]
@@ -43,14 +43,14 @@ impl<T: Trials> Search<'_, T> {
             return Ok(false);
         }
         let Some(least) = least else { return Ok(false) };
-        if self.settle(&least, &order)? {
+        if self.record_answer(&least, &order)? {
             return Ok(true);
         }
         // In a larger set, another part may be the cause: the smallest set that breaks good.
-        if passing.full.len() > least.len() && !self.is_far() {
+        if passing.full.len() > least.len() && !self.is_large_difference() {
             let units = self.structure.whole_units(&list(&passing.full));
-            if let Some(sufficient) = self.least_sufficient(&units)? {
-                return self.settle_sufficient(&sufficient, &order);
+            if let Some(sufficient) = self.smallest_sufficient(&units)? {
+                return self.record_sufficient(&sufficient, &order);
             }
         }
         Ok(false)
@@ -60,11 +60,11 @@ impl<T: Trials> Search<'_, T> {
     /// Subsets obtained by removing parts mostly do not build; those completed from the most suspicious
     /// changes do.
     fn shortened(&mut self, passing: &Passing, order: &[ChangeId]) -> Result<Option<Passing>, T::Error> {
-        if passing.full.len() <= MOST_AT_ONCE {
+        if passing.full.len() <= MAX_AT_ONCE {
             return Ok(None);
         }
         let units = self.structure.whole_units(&by_preference(&passing.full, order));
-        self.during(Stage::Shrinking, |search| search.shortest_beginning(&units, passing.full.len() / 2))
+        self.during(Stage::Shrinking, |search| search.shortest_passing_prefix(&units, passing.full.len() / 2))
     }
 
     /// The answer if the search is interrupted before an answer is complete: the smallest set known to pass.
@@ -73,7 +73,7 @@ impl<T: Trials> Search<'_, T> {
         let all = self.structure.all();
         let passing = self.known.iter().filter(|(set, outcome)| **outcome == Outcome::Pass && *set != all);
         let smallest = passing.min_by_key(|(set, _)| (set.len(), *set));
-        let (full, _) = smallest.filter(|(set, _)| set.len() <= MOST_INTERIM)?;
+        let (full, _) = smallest.filter(|(set, _)| set.len() <= MAX_INTERIM)?;
         let root: ChangeSet = full.iter().copied().filter(|id| self.is_on_chain(id)).collect();
         let root = if root.is_empty() { full.clone() } else { root };
         let proof = Proof { needed: Shown::Yes, sane: self.is_sane(full), ..Proof::default() };
@@ -95,7 +95,7 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// Builds an answer from changes that break good, if undoing them makes bad pass.
-    pub(super) fn settle_sufficient(
+    pub(super) fn record_sufficient(
         &mut self,
         sufficient: &ChangeSet,
         order: &[ChangeId],
@@ -104,7 +104,7 @@ impl<T: Trials> Search<'_, T> {
         if !self.accepts(&full)? {
             return Ok(false);
         }
-        self.settle(&full, order)
+        self.record_answer(&full, order)
     }
 
     /// Whether the set passes and its program is sane, as far as this can be checked.
@@ -120,7 +120,7 @@ impl<T: Trials> Search<'_, T> {
             return Ok(known.clone());
         }
         let sanity = self.during(Stage::Verifying, |search| {
-            search.tell(reverted.len());
+            search.report_progress(reverted.len());
             search.trials.examine(reverted)
         })?;
         if matches!(sanity, Sanity::Insane(_)) {
@@ -138,7 +138,7 @@ impl<T: Trials> Search<'_, T> {
     ) -> Result<Option<ChangeSet>, T::Error> {
         // The changes that an accidentally passing subset leaves out may be its only defect.
         let mut fallback = None;
-        for _ in 0..MOST_INSANE {
+        for _ in 0..MAX_INSANE {
             if self.outcome(passing)? != Outcome::Pass {
                 return Ok(fallback);
             }
@@ -168,7 +168,7 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// Assigns roles, puts the answer into good, and keeps it if it is the best so far.
-    fn settle(&mut self, full: &ChangeSet, order: &[ChangeId]) -> Result<bool, T::Error> {
+    fn record_answer(&mut self, full: &ChangeSet, order: &[ChangeId]) -> Result<bool, T::Error> {
         let undone = self.without_superfluous(full, order)?;
         let Roles { root, by_chain } = self.roles(&undone, order)?;
         let auxiliary = &undone - &root;

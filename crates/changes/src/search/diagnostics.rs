@@ -9,45 +9,45 @@ use crate::change::{ChangeId, ChangeSet};
 use std::collections::BTreeSet;
 
 /// A hint with more changes than this is ignored.
-const MOST_HINTED: usize = 64;
+const MAX_HINTED: usize = 64;
 
 /// The direction in which a set is completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Toward {
+pub(super) enum TargetVersion {
     /// Changes to revert as well.
     Good,
     /// Reverted changes to put back.
     Bad,
 }
 
-impl Toward {
+impl TargetVersion {
     /// Number of mentions on the target side, and on the other.
     fn counts(self, mention: &Mention) -> (u32, u32) {
         match self {
-            Toward::Good => (mention.old, mention.new),
-            Toward::Bad => (mention.new, mention.old),
+            TargetVersion::Good => (mention.old, mention.new),
+            TargetVersion::Bad => (mention.new, mention.old),
         }
     }
 
     fn declares(self, mention: &Mention) -> bool {
         match self {
-            Toward::Good => mention.old_declares,
-            Toward::Bad => mention.new_declares,
+            TargetVersion::Good => mention.old_declares,
+            TargetVersion::Bad => mention.new_declares,
         }
     }
 }
 
 /// Changes that the diagnostics about reverting `reverted` point at, as disjoint sets, closest first. Changes
 /// in the function of the error come before the rest of the program, because most names are local.
-pub(super) fn hinted(
+pub(super) fn hinted_changes(
     structure: &Structure,
     diagnostics: &str,
     reverted: &ChangeSet,
-    toward: Toward,
+    target_version: TargetVersion,
 ) -> Vec<ChangeSet> {
     let read = Diagnostics::read(diagnostics);
     let fresh = |ids: &mut dyn Iterator<Item = ChangeId>| -> ChangeSet {
-        ids.filter(|id| reverted.contains(id) == (toward == Toward::Bad)).collect()
+        ids.filter(|id| reverted.contains(id) == (target_version == TargetVersion::Bad)).collect()
     };
     let mut near = ChangeSet::new();
     for (file, line) in &read.places {
@@ -61,14 +61,14 @@ pub(super) fn hinted(
         fresh(&mut mentions.filter(|mention| wanted(mention)).map(|mention| mention.id))
     };
     let is_near = |mention: &Mention| near.contains(&mention.id);
-    let more = |mention: &Mention| toward.counts(mention).0 > toward.counts(mention).1;
-    let less = |mention: &Mention| toward.counts(mention).0 < toward.counts(mention).1;
-    let declares = |mention: &Mention| more(mention) && toward.declares(mention);
+    let more = |mention: &Mention| target_version.counts(mention).0 > target_version.counts(mention).1;
+    let less = |mention: &Mention| target_version.counts(mention).0 < target_version.counts(mention).1;
+    let declares = |mention: &Mention| more(mention) && target_version.declares(mention);
     // Half of a block.
     let there = || -> ChangeSet {
-        match toward {
-            Toward::Good => reverted.clone(),
-            Toward::Bad => structure.all() - reverted,
+        match target_version {
+            TargetVersion::Good => reverted.clone(),
+            TargetVersion::Bad => structure.all() - reverted,
         }
     };
     let halves =
@@ -96,7 +96,7 @@ pub(super) fn hinted(
     }
     let at_place = fresh(&mut at_place.into_iter());
     let declaring = fresh(&mut declaring.into_iter());
-    let circles = [
+    let hint_sets = [
         missing(&|mention| declares(mention) && is_near(mention)),
         missing(&|mention| less(mention) && is_near(mention)),
         missing(&|mention| declares(mention) && mention.global),
@@ -118,11 +118,11 @@ pub(super) fn hinted(
 
     let mut seen = ChangeSet::new();
     let mut distinct = Vec::new();
-    for circle in circles {
-        let circle = &circle - &seen;
-        if !circle.is_empty() && circle.len() <= MOST_HINTED {
-            seen.extend(&circle);
-            distinct.push(circle);
+    for hint_set in hint_sets {
+        let hint_set = &hint_set - &seen;
+        if !hint_set.is_empty() && hint_set.len() <= MAX_HINTED {
+            seen.extend(&hint_set);
+            distinct.push(hint_set);
         }
     }
     distinct

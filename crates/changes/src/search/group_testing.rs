@@ -22,9 +22,9 @@ use std::collections::VecDeque;
 const FIRST: usize = 8;
 const LARGEST: usize = 32;
 /// Number of groups tried in parallel.
-const ABREAST: usize = 2;
+const PARALLEL_GROUPS: usize = 2;
 /// Maximum number of times members are removed from a group before it is halved.
-const MOST_ROUNDS: usize = 8;
+const MAX_ROUNDS: usize = 8;
 
 /// Units that are tried together.
 type Group = Vec<Vec<ChangeId>>;
@@ -50,8 +50,8 @@ impl<T: Trials> Search<'_, T> {
         let mut left = most;
         while !waiting.is_empty() && left > 0 && !self.exhausted() {
             let mut now: Vec<Group> = Vec::new();
-            for group in waiting.drain(..waiting.len().min(ABREAST)) {
-                now.extend(Some(self.correct_part(group)?).filter(|group| !group.is_empty()));
+            for group in waiting.drain(..waiting.len().min(PARALLEL_GROUPS)) {
+                now.extend(Some(self.type_checking_part(group)?).filter(|group| !group.is_empty()));
             }
             let sets: Vec<ChangeSet> = now.iter().map(|group| set(&group.concat())).collect();
             let outcomes = self.ask(&sets, Some(Outcome::Pass))?;
@@ -79,8 +79,8 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// A group without the members that the compiler accuses, found by type checks.
-    fn correct_part(&mut self, mut group: Group) -> Result<Group, T::Error> {
-        for _ in 0..MOST_ROUNDS {
+    fn type_checking_part(&mut self, mut group: Group) -> Result<Group, T::Error> {
+        for _ in 0..MAX_ROUNDS {
             let reverted = set(&group.concat());
             if group.is_empty() || self.type_checks(&reverted)? {
                 break;

@@ -1,17 +1,17 @@
 //! Minimises passing sets.
 
-use super::diagnostics::{Toward, first_errors, hinted};
+use super::diagnostics::{TargetVersion, first_errors, hinted_changes};
 use super::{Search, Stage, set};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 use std::ops::Range;
 
 /// Maximum number of rounds of following diagnostics.
-const MOST_ROUNDS: usize = 6;
+const MAX_ROUNDS: usize = 6;
 /// In a passing set with more changes than this, whole files are removed first.
-const MANY: usize = 128;
+const LARGE_SET: usize = 128;
 /// Sets of at most this many changes are processed one by one, without trying large parts.
-const FEW: usize = 32;
+const SMALL_SET: usize = 32;
 
 impl<T: Trials> Search<'_, T> {
     /// Removes changes from a passing set until putting any single one back makes it not pass. `order` lists
@@ -29,7 +29,7 @@ impl<T: Trials> Search<'_, T> {
         // units, then parts of hunks.
         let files = self.structure.files(&by_preference(passing, order));
         let smaller;
-        let passing = if passing.len() > MANY && files.len() > 1 {
+        let passing = if passing.len() > LARGE_SET && files.len() > 1 {
             let alone = passing - &set(&files.concat());
             let kept = self.leave_out_files(files)?;
             smaller = &alone | &set(&kept.concat());
@@ -40,7 +40,7 @@ impl<T: Trials> Search<'_, T> {
         let clusters = self.structure.clusters(&by_preference(passing, order));
         let kept = if clusters.len() == passing.len() {
             clusters
-        } else if passing.len() > FEW {
+        } else if passing.len() > SMALL_SET {
             let half = clusters.len().div_ceil(2);
             self.leave_out(clusters, half)?
         } else {
@@ -52,7 +52,7 @@ impl<T: Trials> Search<'_, T> {
             self.sweep(kept, fixed, 1, &mut ChangeSet::new())?
         };
         let units = self.structure.whole_units(&by_preference(&set(&kept.concat()), order));
-        let size = if units.len() > FEW { units.len().div_ceil(2) } else { 1 };
+        let size = if units.len() > SMALL_SET { units.len().div_ceil(2) } else { 1 };
         let kept = self.leave_out(units, size)?;
         let parts = self.structure.parts(&by_preference(&set(&kept.concat()), order));
         if parts.len() == kept.len() {
@@ -169,7 +169,7 @@ impl<T: Trials> Search<'_, T> {
         needed: &ChangeSet,
     ) -> Result<ChangeSet, T::Error> {
         let mut back = first;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let rest = &kept - &back;
             match self.outcome(&rest)? {
                 Outcome::Pass => return Ok(rest),
@@ -177,16 +177,15 @@ impl<T: Trials> Search<'_, T> {
                 Outcome::Fail | Outcome::Unresolved => break,
             }
             let Some(text) = self.trials.diagnostics(&rest) else { break };
-            let Some(circle) = first_errors(&text)
-                .next()
-                .and_then(|error| hinted(self.structure, error, &rest, Toward::Bad).into_iter().next())
-            else {
+            let Some(hint_set) = first_errors(&text).next().and_then(|error| {
+                hinted_changes(self.structure, error, &rest, TargetVersion::Bad).into_iter().next()
+            }) else {
                 break;
             };
-            if !circle.is_disjoint(needed) {
+            if !hint_set.is_disjoint(needed) {
                 break;
             }
-            back.extend(self.structure.whole(&circle));
+            back.extend(self.structure.whole(&hint_set));
         }
         Ok(kept)
     }

@@ -224,7 +224,7 @@ impl<'a, T: Trials> Search<'a, T> {
     }
 
     /// Number of trials that may still be requested.
-    fn room(&self) -> usize {
+    fn remaining_trials(&self) -> usize {
         usize::try_from(self.limit.saturating_sub(self.asked)).unwrap_or(usize::MAX)
     }
 
@@ -246,10 +246,11 @@ impl<'a, T: Trials> Search<'a, T> {
         let sets = &sets[..known_stop.map_or(sets.len(), |at| at + 1)];
         // Beyond the limit nothing is tried any more; outcomes end there. The verification of the answer is
         // exempt.
-        let room = if self.stage == Stage::Verifying { usize::MAX } else { self.room() };
-        let unknown = distinct(sets, room, |set| self.known.contains_key(set));
+        let remaining_trials =
+            if self.stage == Stage::Verifying { usize::MAX } else { self.remaining_trials() };
+        let unknown = distinct(sets, remaining_trials, |set| self.known.contains_key(set));
         if !unknown.is_empty() {
-            self.tell(unknown[0].len());
+            self.report_progress(unknown[0].len());
             let mut answers = match stop {
                 Some(stop) => self.trials.outcomes_until(&unknown, stop)?,
                 None => self.trials.outcomes(&unknown, false)?,
@@ -260,7 +261,7 @@ impl<'a, T: Trials> Search<'a, T> {
             for (set, outcome) in unknown.into_iter().zip(answers) {
                 self.asked += 1;
                 self.built.insert(set.clone(), outcome != Outcome::Broken);
-                self.write_down(&set, outcome);
+                self.log_outcome(&set, outcome);
                 self.known.insert(set, outcome);
             }
         }
@@ -284,7 +285,7 @@ impl<'a, T: Trials> Search<'a, T> {
         if self.exhausted() || !self.type_checks(set)? {
             return Ok(false);
         }
-        self.tell(set.len());
+        self.report_progress(set.len());
         let built = self.trials.builds(set)?;
         self.asked += 1;
         if !built {
@@ -311,17 +312,17 @@ impl<'a, T: Trials> Search<'a, T> {
     }
 
     fn note_broken(&mut self, set: &ChangeSet) {
-        self.write_down(set, Outcome::Broken);
+        self.log_outcome(set, Outcome::Broken);
         self.known.insert(set.clone(), Outcome::Broken);
         self.built.insert(set.clone(), false);
     }
 
-    fn write_down(&mut self, set: &ChangeSet, outcome: Outcome) {
+    fn log_outcome(&mut self, set: &ChangeSet, outcome: Outcome) {
         self.broken += usize::from(outcome == Outcome::Broken);
         self.log.push(Tried { reverted: set.clone(), outcome, stage: self.stage });
     }
 
-    fn tell(&mut self, reverting: usize) {
+    fn report_progress(&mut self, reverting: usize) {
         let progress = Progress {
             stage: self.stage,
             asked: self.asked,

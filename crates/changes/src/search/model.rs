@@ -9,14 +9,14 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// Whether a set's program is not sane.
 type Insane = Box<dyn Fn(&ChangeSet) -> bool>;
 /// The compiler's diagnostics for a set.
-type Complain = Box<dyn Fn(&ChangeSet) -> String>;
+type DiagnosticsOf = Box<dyn Fn(&ChangeSet) -> String>;
 
 /// A model with an outcome for every set.
 pub(super) struct Model<F> {
     pub outcome: F,
     /// Tries whole batches, as many parallel workers would.
     pub eager: bool,
-    pub complain: Option<Complain>,
+    pub diagnostics_of: Option<DiagnosticsOf>,
     /// Whether the program of a passing set is not sane.
     pub insane: Option<Insane>,
     pub tried: u64,
@@ -24,7 +24,7 @@ pub(super) struct Model<F> {
 
 impl<F: Fn(&ChangeSet) -> Outcome> Model<F> {
     pub fn new(outcome: F) -> Self {
-        Model { outcome, eager: false, complain: None, insane: None, tried: 0 }
+        Model { outcome, eager: false, diagnostics_of: None, insane: None, tried: 0 }
     }
 }
 
@@ -75,7 +75,7 @@ impl<F: Fn(&ChangeSet) -> Outcome> Trials for Model<F> {
     }
 
     fn diagnostics(&mut self, reverted: &ChangeSet) -> Option<String> {
-        self.complain.as_ref().map(|complain| complain(reverted))
+        self.diagnostics_of.as_ref().map(|diagnostics_of| diagnostics_of(reverted))
     }
 }
 
@@ -130,7 +130,7 @@ impl World {
     }
 
     /// Each change is needed for bad to pass or for good to fail.
-    pub fn needed_either_way(&self, set: &ChangeSet) -> bool {
+    pub fn needed_in_a_direction(&self, set: &ChangeSet) -> bool {
         let breaks = |set: &ChangeSet| self.outcome(&(&self.all() - set)) == Outcome::Fail;
         set.iter().all(|id| self.outcome(&less(set, *id)) != Outcome::Pass || !breaks(&less(set, *id)))
     }

@@ -11,28 +11,28 @@
 //! so far.
 
 use super::conclude::Passing;
-use super::diagnostics::Toward;
+use super::diagnostics::TargetVersion;
 use super::{Found, Search, Shown, cut, set, without};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 use std::collections::VecDeque;
 
 /// Number of units tried alone before anything else. For a large difference one in [`ONE_IN`] units, at most
-/// [`MOST_ALONE`].
+/// [`MAX_ALONE`].
 const TRIED_ALONE: usize = 24;
 const ONE_IN: usize = 40;
-const MOST_ALONE: usize = 120;
+const MAX_ALONE: usize = 120;
 /// With at least this many more candidates, several are tried at once.
-const AT_ONCE: usize = 16;
+const MIN_FOR_GROUPS: usize = 16;
 /// Number of suspects per trial that group testing may use.
-const WIDTH: usize = 16;
+const SUSPECTS_PER_TRIAL: usize = 16;
 /// The first few units are so likely that everything else is tried after them.
 const FIRST: usize = 8;
 /// Number of functions tried as a whole before the rest.
 const FIRST_FUNCTIONS: usize = 3;
 /// Number of files tried as a whole; between releases, before many units at once.
 const FIRST_FILES: usize = 64;
-const MOST_FILES: usize = 128;
+const MAX_FILES: usize = 128;
 /// Number of sets in one call.
 const BATCH: usize = 4;
 /// With an answer that is only needed, the search continues for at least this many trials.
@@ -65,7 +65,7 @@ impl<T: Trials> Search<'_, T> {
         let is_most = |file: &Vec<ChangeId>| file.len() * 2 > ranked.len();
         let (most, mut files): (Vec<_>, Vec<_>) =
             self.structure.files(&ranked).into_iter().partition(is_most);
-        let early = if self.is_far() { files.len().min(FIRST_FILES) } else { 0 };
+        let early = if self.is_large_difference() { files.len().min(FIRST_FILES) } else { 0 };
         files.extend(most);
         let done = self.first_units(&units, &ranked)?
             || self.each(
@@ -76,11 +76,11 @@ impl<T: Trials> Search<'_, T> {
             || self.each(files[..early].to_vec(), Completion::ByDiagnostics, &ranked)?
             || self.many(&units, &functions, &ranked)?
             || self.each(
-                files.iter().skip(early).take(MOST_FILES).cloned().collect(),
+                files.iter().skip(early).take(MAX_FILES).cloned().collect(),
                 Completion::ByDiagnostics,
                 &ranked,
             )?
-            || self.beginnings(&units, &ranked)?
+            || self.passing_prefix(&units, &ranked)?
             || self.smallest_in_good(&units, &ranked)?;
         if !done
             && self.best.is_none()
@@ -93,7 +93,7 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// Whether the search has continued long enough after an answer that is only needed.
-    pub(super) fn is_enough(&self) -> bool {
+    pub(super) fn is_followed_up(&self) -> bool {
         let Some((best, at)) = self.best.as_ref().zip(self.needed_at) else { return false };
         // A set that cannot be put into good at all may well be the cause; one that breaks nothing there is
         // not.
@@ -124,8 +124,8 @@ impl<T: Trials> Search<'_, T> {
         completion: Completion,
         ranked: &[ChangeId],
     ) -> Result<bool, T::Error> {
-        let mut tries = VecDeque::from(self.easy_first(tries, completion)?);
-        while !tries.is_empty() && !self.exhausted() && !self.is_enough() {
+        let mut tries = VecDeque::from(self.ready_first(tries, completion)?);
+        while !tries.is_empty() && !self.exhausted() && !self.is_followed_up() {
             let mut batch: Vec<Passing> = Vec::new();
             while batch.len() < BATCH
                 && let Some(candidates) = tries.pop_front()
@@ -176,7 +176,7 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// With thorough completion, the sets that need no completion go first.
-    fn easy_first(
+    fn ready_first(
         &mut self,
         tries: Vec<Vec<ChangeId>>,
         completion: Completion,
@@ -203,7 +203,7 @@ impl<T: Trials> Search<'_, T> {
         }
         match completion {
             Completion::Thorough => self.completed(wanted),
-            Completion::ByDiagnostics => self.follow_diagnostics(wanted, Toward::Good),
+            Completion::ByDiagnostics => self.follow_diagnostics(wanted, TargetVersion::Good),
         }
     }
 
@@ -221,13 +221,13 @@ impl<T: Trials> Search<'_, T> {
         functions: &[Vec<ChangeId>],
         ranked: &[ChangeId],
     ) -> Result<bool, T::Error> {
-        if self.exhausted() || self.is_enough() {
+        if self.exhausted() || self.is_followed_up() {
             return Ok(false);
         }
-        let most = (units.len() / ONE_IN).clamp(TRIED_ALONE, MOST_ALONE) - FIRST;
+        let most = (units.len() / ONE_IN).clamp(TRIED_ALONE, MAX_ALONE) - FIRST;
         let next = units.get(FIRST..).unwrap_or_default();
         let mut cleared = ChangeSet::new();
-        if next.len() >= AT_ONCE {
+        if next.len() >= MIN_FOR_GROUPS {
             let needs = self.structure.needs(ranked);
             // A unit that needs others in order to build would only spoil the trials of the rest.
             let alone = |unit: &&Vec<ChangeId>| {
@@ -235,7 +235,7 @@ impl<T: Trials> Search<'_, T> {
                 unit.iter().filter_map(|id| needs.get(id)).all(|needed| needed.is_subset(&members))
             };
             let suspects: Vec<Vec<ChangeId>> =
-                next.iter().filter(alone).take(WIDTH * most).cloned().collect();
+                next.iter().filter(alone).take(SUSPECTS_PER_TRIAL * most).cloned().collect();
             let tried = self.group_test(&suspects, most)?;
             cleared = tried.cleared;
             if let Some(candidates) = tried.passing {
@@ -247,7 +247,7 @@ impl<T: Trials> Search<'_, T> {
             }
         }
         let mut tries = Vec::new();
-        for n in 0..MOST_ALONE {
+        for n in 0..MAX_ALONE {
             tries.extend(functions.get(n + FIRST_FUNCTIONS).filter(|_| n < most).cloned());
             tries.extend(next.get(n).filter(|unit| unit.iter().any(|id| !cleared.contains(id))).cloned());
         }
@@ -255,11 +255,11 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// The shortest passing prefix of the list, then a minimal part of it.
-    fn beginnings(&mut self, units: &[Vec<ChangeId>], ranked: &[ChangeId]) -> Result<bool, T::Error> {
+    fn passing_prefix(&mut self, units: &[Vec<ChangeId>], ranked: &[ChangeId]) -> Result<bool, T::Error> {
         if self.exhausted() || self.best.is_some() {
             return Ok(false);
         }
-        match self.shortest_beginning(units, usize::MAX)? {
+        match self.shortest_passing_prefix(units, usize::MAX)? {
             Some(passing) => self.conclude(&passing, ranked),
             None => Ok(false),
         }
@@ -267,7 +267,7 @@ impl<T: Trials> Search<'_, T> {
 
     /// Tries prefixes of a list of units with increasing length, each also closed under build dependences,
     /// until one of at most `most` changes passes; then narrows it.
-    pub(super) fn shortest_beginning(
+    pub(super) fn shortest_passing_prefix(
         &mut self,
         units: &[Vec<ChangeId>],
         most: usize,
@@ -296,12 +296,12 @@ impl<T: Trials> Search<'_, T> {
 
     /// The smallest set that breaks good, if no answer holds in both directions yet.
     fn smallest_in_good(&mut self, units: &[Vec<ChangeId>], ranked: &[ChangeId]) -> Result<bool, T::Error> {
-        if self.exhausted() || units.len() < 2 || (self.best.is_some() && self.is_far()) {
+        if self.exhausted() || units.len() < 2 || (self.best.is_some() && self.is_large_difference()) {
             return Ok(false);
         }
         let units = self.structure.closed_units(units);
-        match self.least_sufficient(&units)? {
-            Some(sufficient) => self.settle_sufficient(&sufficient, ranked),
+        match self.smallest_sufficient(&units)? {
+            Some(sufficient) => self.record_sufficient(&sufficient, ranked),
             None => Ok(false),
         }
     }

@@ -1,7 +1,7 @@
 //! What a search knows about changes without trying them: their locations and the words they mention.
 
 use crate::change::{Change, ChangeId, ChangeKind, ChangeSet};
-use crate::diff::{Difference, Names, Spoken};
+use crate::diff::{Difference, NameUse, Names};
 use crate::words::{Word, code_of, words_of};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -350,7 +350,7 @@ impl Structure {
     pub(super) fn at(&self, path: &str, line: u32, reverted: &ChangeSet) -> Vec<(ChangeId, &[String])> {
         let mut found = Vec::new();
         for extents in self.extents(path) {
-            for (extent, lines) in laid_out(extents, reverted) {
+            for (extent, lines) in with_positions(extents, reverted) {
                 if lines.contains(&i64::from(line)) {
                     found.push((extent.id, extent.words.as_slice()));
                 }
@@ -367,8 +367,9 @@ impl Structure {
         if around.is_empty() {
             let line = i64::from(line);
             for extents in self.extents(path) {
-                let before = laid_out(extents, reverted).take_while(|(_, lines)| lines.start <= line).last();
-                let behind = laid_out(extents, reverted).find(|(_, lines)| lines.start > line);
+                let before =
+                    with_positions(extents, reverted).take_while(|(_, lines)| lines.start <= line).last();
+                let behind = with_positions(extents, reverted).find(|(_, lines)| lines.start > line);
                 around.extend([before, behind].into_iter().flatten().map(|(extent, _)| extent.id));
             }
         }
@@ -387,7 +388,7 @@ impl Structure {
 }
 
 /// The line changes of a file with their line ranges when some are reverted.
-fn laid_out<'s, 'r>(
+fn with_positions<'s, 'r>(
     extents: &'s [Extent],
     reverted: &'r ChangeSet,
 ) -> impl Iterator<Item = (&'s Extent, Range<i64>)> + use<'s, 'r> {
@@ -442,15 +443,15 @@ fn brackets(lines: &[String]) -> [i32; 4] {
 
 /// The mentions of each name according to the syntax trees.
 fn mentioned(change: &Change, names: &Names) -> BTreeMap<String, Mention> {
-    let mention = |spoken: &Spoken| Mention {
+    let mention = |name_use: &NameUse| Mention {
         id: change.id,
-        old: spoken.old,
-        new: spoken.new,
-        old_declares: spoken.old_declares,
-        new_declares: spoken.new_declares,
-        global: spoken.wide && (spoken.old_declares || spoken.new_declares),
+        old: name_use.old,
+        new: name_use.new,
+        old_declares: name_use.old_declares,
+        new_declares: name_use.new_declares,
+        global: name_use.beyond_function && (name_use.old_declares || name_use.new_declares),
     };
-    names.iter().map(|(name, spoken)| (name.clone(), mention(spoken))).collect()
+    names.iter().map(|(name, name_use)| (name.clone(), mention(name_use))).collect()
 }
 
 /// Counts the occurrences of each word in old and new lines and guesses declarations from the text, where the

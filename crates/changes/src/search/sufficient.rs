@@ -4,18 +4,18 @@
 //! the set of all other changes. Delta debugging searches for the smallest such set. Here an answer that was
 //! found by undoing is only checked; a search follows where it is not sufficient.
 
-use super::diagnostics::Toward;
+use super::diagnostics::TargetVersion;
 use super::{Search, Shown, Stage, set};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 
 /// The search for the smallest sufficient set is limited to the trials for this many needed units (plus a
 /// minimum).
-const MOST_NEEDED: u64 = 4;
+const MAX_NEEDED: u64 = 4;
 const AT_LEAST: u64 = 16;
 /// With more changes between the versions than this, the smallest set that breaks good is searched for only
 /// if there is no answer.
-const MOST_IN_GOOD: usize = 512;
+const MAX_IN_GOOD: usize = 512;
 
 /// Whether changes put into good make it fail, and the changes that were put in with them.
 pub(super) struct Applied {
@@ -32,7 +32,7 @@ impl<T: Trials> Search<'_, T> {
             let mut now = reverted.clone();
             let mut shown = search.fails_applied(&now)?;
             if shown == Shown::NotTried
-                && let Some(completed) = search.follow_diagnostics(&reverted, Toward::Bad)?
+                && let Some(completed) = search.follow_diagnostics(&reverted, TargetVersion::Bad)?
             {
                 now = completed;
                 shown = search.fails_applied(&now)?;
@@ -42,8 +42,8 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// Whether the versions differ so much that good seldom builds with only a few changes of bad.
-    pub(super) fn is_far(&self) -> bool {
-        self.structure.all().len() > MOST_IN_GOOD
+    pub(super) fn is_large_difference(&self) -> bool {
+        self.structure.all().len() > MAX_IN_GOOD
     }
 
     /// Whether good with exactly these changes fails as bad does, if it builds.
@@ -66,13 +66,13 @@ impl<T: Trials> Search<'_, T> {
     /// The smallest part of the ranked units that, put into good, makes it fail in the same way. The shortest
     /// prefix of the list that does so ends with a needed unit, which is kept, and the search continues
     /// before it. None if all of them together do not.
-    pub(super) fn least_sufficient(
+    pub(super) fn smallest_sufficient(
         &mut self,
         units: &[Vec<ChangeId>],
     ) -> Result<Option<ChangeSet>, T::Error> {
         let all = set(&units.concat());
         let bits = u64::from(units.len().max(1).ilog2()) + 1;
-        let end = self.asked.saturating_add(MOST_NEEDED * bits + AT_LEAST);
+        let end = self.asked.saturating_add(MAX_NEEDED * bits + AT_LEAST);
         let mut checks = usize::try_from(end - self.asked).unwrap_or(usize::MAX);
         if self.applied(&all)?.shown != Shown::Yes {
             return Ok(None);

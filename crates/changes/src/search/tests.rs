@@ -1,9 +1,9 @@
 //! All methods on models small enough for the true answer to be known.
 
-use super::diagnostics::{Toward, hinted};
+use super::diagnostics::{TargetVersion, hinted_changes};
 use super::model::{Model, World, world};
 use super::*;
-use crate::change::{Change, ChangeKind, HunkId, Matter};
+use crate::change::{Change, ChangeClass, ChangeKind, HunkId};
 use proptest::prelude::*;
 
 fn ids(list: &[u32]) -> ChangeSet {
@@ -69,7 +69,7 @@ fn line(id: u32, file: &str, at: u32, old: &str, new: &str) -> Change {
         file: file.to_owned(),
         old_file: None,
         kind: ChangeKind::Lines,
-        matter: Matter::Substance,
+        matter: ChangeClass::Substance,
         old_start: at,
         old_lines: vec![old.to_owned()],
         new_start: at,
@@ -133,7 +133,7 @@ fn the_auxiliary_example() {
             None => Outcome::Fail,
         });
         if hints {
-            model.complain = Some(Box::new(move |set| compile(&changes, set).unwrap_or_default()));
+            model.diagnostics_of = Some(Box::new(move |set| compile(&changes, set).unwrap_or_default()));
         }
         let mut watch = |_: &Progress| {};
         let mut search = Search::new(&mut model, &structure, &mut watch);
@@ -195,7 +195,7 @@ fn renamed_names_are_left_out_together() {
         None if set.contains(&ChangeId(15)) => Outcome::Pass,
         None => Outcome::Fail,
     });
-    model.complain = Some(Box::new(move |set| compile(&changes, set).unwrap_or_default()));
+    model.diagnostics_of = Some(Box::new(move |set| compile(&changes, set).unwrap_or_default()));
     let mut watch = |_: &Progress| {};
     let mut search = Search::new(&mut model, &structure, &mut watch);
     let fewer = search.drop_clusters(structure.all(), &ids(&[15]), &[]).unwrap();
@@ -278,7 +278,7 @@ fn many_suspects_are_cleared_in_one_trial() {
         _ => Outcome::Fail,
     });
     let error = |id: &ChangeId| format!("z.c:{}:1: error: use of undeclared identifier 'gone{}'", id.0, id.0);
-    model.complain = Some(Box::new(move |set| {
+    model.diagnostics_of = Some(Box::new(move |set| {
         let errors: Vec<String> = set.iter().filter(|id| gone(id.0)).map(error).collect();
         errors.join("\n")
     }));
@@ -446,7 +446,7 @@ fn check(world: &World, found: &Found, verified: &Verified) -> Result<(), TestCa
     let all = found.all();
     prop_assert_eq!(verified.outcome, world.outcome(&all));
     prop_assert_eq!(verified.passes, world.outcome(&all) == Outcome::Pass);
-    prop_assert_eq!(verified.minimal, verified.passes && world.needed_either_way(&all));
+    prop_assert_eq!(verified.minimal, verified.passes && world.needed_in_a_direction(&all));
     prop_assert!(found.root.is_disjoint(&found.auxiliary));
     prop_assert!(!found.root.is_empty());
     Ok(())
@@ -601,7 +601,7 @@ fn hints_stand_in_the_function_of_the_error() {
     }
     let structure = Structure::of(&changes);
     let first = |error: &str, reverted: &[u32]| {
-        hinted(&structure, error, &ids(reverted), Toward::Good).into_iter().next()
+        hinted_changes(&structure, error, &ids(reverted), TargetVersion::Good).into_iter().next()
     };
     let types = "a.c:12:11: error: incompatible pointer types passing 'float *' to 'double *'";
     assert_eq!(first(types, &[1]), Some(ids(&[0])));

@@ -60,7 +60,7 @@ struct Content {
 }
 
 impl Content {
-    fn stands_alone(&self) -> bool {
+    fn is_self_contained(&self) -> bool {
         let ended = matches!(self.last, 0 | b';' | b'}' | b':' | b',');
         self.braces == 0 && self.parentheses == 0 && ended
     }
@@ -185,7 +185,7 @@ impl Masker<'_> {
     fn close(&mut self, line: u32, end: usize) {
         self.end_branch(line);
         let Some(open) = self.open.pop() else { return };
-        let alone = open.branches.iter().all(|(_, content)| content.stands_alone());
+        let alone = open.branches.iter().all(|(_, content)| content.is_self_contained());
         let kept = usize::from(open.never);
         for (place, (number, content)) in open.branches.iter().enumerate() {
             let stays = if open.never && place == 0 { false } else { alone || place == kept };
@@ -235,9 +235,9 @@ impl Masker<'_> {
     /// Visits the bytes of a line that are neither space nor comment; of a literal only its opening quote.
     fn each_code_byte(&mut self, range: &Range<usize>, mut take: impl FnMut(&mut Content, u8)) {
         let line = &self.text[range.clone()];
-        let mut nobody = Content::default();
+        let mut ignored = Content::default();
         let open = self.open.last_mut().and_then(|open| open.branches.last_mut());
-        let content = open.map_or(&mut nobody, |(_, content)| content);
+        let content = open.map_or(&mut ignored, |(_, content)| content);
         let mut at = 0;
         while at < line.len() {
             let rest = &line[at..];

@@ -20,12 +20,12 @@ mod pieces;
 mod tests;
 mod walk;
 
-pub(crate) use names::{Name, Reach, World, deed};
+pub(crate) use names::{Name, NameScope, World, name_effect};
 pub(crate) use outline::{Function, Nesting};
 
 use kinds::{C, CPP, Grammar};
 use mask::{Conditionals, mask};
-use names::Namer;
+use names::NameCollector;
 use outline::{Errors, Outline, Outliner};
 use pieces::{Piece, pieces};
 use std::ops::Range;
@@ -34,19 +34,19 @@ use walk::walk;
 
 /// The requested lines, from 0, in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Interest {
+pub(crate) struct RequestedLines {
     ranges: Vec<Range<u32>>,
 }
 
-impl Interest {
+impl RequestedLines {
     /// The ranges must be in order; an empty range denotes the position before its line.
-    pub fn new(ranges: Vec<Range<u32>>) -> Interest {
-        Interest { ranges }
+    pub fn new(ranges: Vec<Range<u32>>) -> RequestedLines {
+        RequestedLines { ranges }
     }
 
     /// These lines alone.
-    pub fn only(lines: Range<u32>) -> Interest {
-        Interest { ranges: std::iter::once(lines).collect() }
+    pub fn only(lines: Range<u32>) -> RequestedLines {
+        RequestedLines { ranges: std::iter::once(lines).collect() }
     }
 
     /// Whether a requested line, or its neighbour, is between these two lines, inclusive.
@@ -88,12 +88,12 @@ fn grammars(path: &str) -> Option<(&'static [Load], bool)> {
 
 impl Syntax {
     /// Parses a file. None if its name indicates no known language, or if much of it does not parse.
-    pub fn parse(path: &str, text: &[u8], interest: &Interest) -> Option<Syntax> {
+    pub fn parse(path: &str, text: &[u8], requested: &RequestedLines) -> Option<Syntax> {
         let (grammars, header) = grammars(path)?;
         let newlines = text.iter().filter(|byte| **byte == b'\n').count();
         let line_count = u32::try_from(newlines).ok()?.checked_add(1)?;
         let (masked, conditionals) = mask(text);
-        let near = |piece: &Piece| interest.touches(piece.lines.start, piece.lines.end);
+        let near = |piece: &Piece| requested.touches(piece.lines.start, piece.lines.end);
         let pieces: Vec<Piece> = pieces(&masked).into_iter().filter(near).collect();
         let mut best: Option<(u32, &Grammar, Vec<Tree>)> = None;
         for grammar in grammars {
@@ -114,8 +114,8 @@ impl Syntax {
         if errors > 1 && errors.saturating_mul(4) > parsed {
             return None;
         }
-        let mut outliner = Outliner::new(text, interest, line_count);
-        let mut namer = Namer::new(text, interest, header);
+        let mut outliner = Outliner::new(text, requested, line_count);
+        let mut namer = NameCollector::new(text, requested, header);
         for (piece, tree) in pieces.iter().zip(&trees) {
             outliner.begin(piece.lines.clone());
             walk(grammar, tree, &mut outliner);

@@ -5,7 +5,7 @@
 //! may write to it. Everything else is a use. Types and the effects of macros are not known; both only make
 //! lines appear more dependent, or less, than they are.
 
-use super::Interest;
+use super::RequestedLines;
 use super::kinds::{Field, Kind};
 use super::walk::{Frame, Visitor};
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use tree_sitter::Node;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The effects of a line on a name, as bit flags.
-pub(crate) mod deed {
+pub(crate) mod name_effect {
     /// Declares or defines it.
     pub const DECLARE: u8 = 1;
     /// May assign it.
@@ -37,7 +37,7 @@ pub(crate) enum World {
 
 /// The scope of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Reach {
+pub(crate) enum NameScope {
     /// A block or function that begins at this line (from 0).
     Local(u32),
     File,
@@ -51,9 +51,9 @@ pub(crate) struct Name {
     /// Byte range in the text.
     pub at: Range<usize>,
     pub world: World,
-    pub reach: Reach,
-    /// A combination of [`deed`] flags.
-    pub deeds: u8,
+    pub reach: NameScope,
+    /// A combination of [`name_effect`] flags.
+    pub effects: u8,
 }
 
 /// Frame notes: the specifiers of a declaration.
@@ -69,9 +69,9 @@ struct Local {
     buffer: bool,
 }
 
-pub(super) struct Namer<'a> {
+pub(super) struct NameCollector<'a> {
     text: &'a [u8],
-    interest: &'a Interest,
+    requested: &'a RequestedLines,
     header: bool,
     names: Vec<Name>,
     /// First line of each open scope, and the number of locals before it.
@@ -81,11 +81,11 @@ pub(super) struct Namer<'a> {
     statics: HashSet<u64>,
 }
 
-impl<'a> Namer<'a> {
-    pub fn new(text: &'a [u8], interest: &'a Interest, header: bool) -> Namer<'a> {
-        Namer {
+impl<'a> NameCollector<'a> {
+    pub fn new(text: &'a [u8], requested: &'a RequestedLines, header: bool) -> NameCollector<'a> {
+        NameCollector {
             text,
-            interest,
+            requested,
             header,
             names: Vec::new(),
             scopes: Vec::new(),
@@ -99,7 +99,7 @@ impl<'a> Namer<'a> {
         // Text that the parser does not see: conditions, and blanked branches.
         for (line, range) in unseen {
             let last = line + lines_in(&self.text[range.clone()]);
-            if self.interest.touches(*line, last) {
+            if self.requested.touches(*line, last) {
                 self.macro_text(range.clone(), *line, false);
             }
         }
@@ -107,9 +107,9 @@ impl<'a> Namer<'a> {
         self.names
     }
 
-    fn push(&mut self, line: u32, at: Range<usize>, world: World, reach: Reach, deeds: u8) {
-        if self.interest.contains(line) {
-            self.names.push(Name { line, at, world, reach, deeds });
+    fn push(&mut self, line: u32, at: Range<usize>, world: World, reach: NameScope, effects: u8) {
+        if self.requested.contains(line) {
+            self.names.push(Name { line, at, world, reach, effects });
         }
     }
 
@@ -118,11 +118,11 @@ impl<'a> Namer<'a> {
         self.locals.iter().rev().find(|local| local.name == name)
     }
 
-    fn reach(&self, name: u64) -> Reach {
+    fn reach(&self, name: u64) -> NameScope {
         match self.local(name) {
-            Some(local) => Reach::Local(local.scope),
-            None if self.statics.contains(&name) => Reach::File,
-            None => Reach::Global,
+            Some(local) => NameScope::Local(local.scope),
+            None if self.statics.contains(&name) => NameScope::File,
+            None => NameScope::Global,
         }
     }
 
@@ -138,28 +138,28 @@ impl<'a> Namer<'a> {
             Role::Declares { by, shape } => {
                 let reach = self.declare(name, world, &frames[by], frames, shape);
                 // A method is called like a field and declared like a function.
-                self.push(leaf.first, at, world, reach, deed::DECLARE);
+                self.push(leaf.first, at, world, reach, name_effect::DECLARE);
             }
             Role::MacroParameter => {
-                self.push(leaf.first, at, world, Reach::Local(leaf.first), deed::DECLARE);
+                self.push(leaf.first, at, world, NameScope::Local(leaf.first), name_effect::DECLARE);
             }
-            Role::Does { deeds, given } => {
+            Role::Does { effects, given } => {
                 let written = given && self.local(name).is_some_and(|local| local.buffer);
-                let deeds = if written { deeds | deed::ASSIGN_PART } else { deeds };
-                let reach = if world == World::Ordinary { self.reach(name) } else { Reach::Global };
-                self.push(leaf.first, at, world, reach, deeds);
+                let effects = if written { effects | name_effect::ASSIGN_PART } else { effects };
+                let reach = if world == World::Ordinary { self.reach(name) } else { NameScope::Global };
+                self.push(leaf.first, at, world, reach, effects);
             }
         }
     }
 
-    fn declare(&mut self, name: u64, world: World, by: &Frame, frames: &[Frame], shape: Shape) -> Reach {
+    fn declare(&mut self, name: u64, world: World, by: &Frame, frames: &[Frame], shape: Shape) -> NameScope {
         let line = frames[frames.len() - 1].first;
-        let own = if self.header { Reach::Global } else { Reach::File };
+        let own = if self.header { NameScope::Global } else { NameScope::File };
         match (by.kind, world) {
             (_, World::Label) => {
-                return self.scopes.first().map_or(Reach::Global, |scope| Reach::Local(scope.0));
+                return self.scopes.first().map_or(NameScope::Global, |scope| NameScope::Local(scope.0));
             }
-            (Kind::FieldDeclaration, _) | (_, World::Field) => return Reach::Global,
+            (Kind::FieldDeclaration, _) | (_, World::Field) => return NameScope::Global,
             (Kind::Define, _) => {
                 if !self.header {
                     self.statics.insert(name);
@@ -174,14 +174,14 @@ impl<'a> Namer<'a> {
             Some((scope, _)) if !outside => {
                 let pointed = shape.pointer && by.note & PRIMITIVE != 0 && by.note & CONSTANT == 0;
                 self.locals.push(Local { name, scope: *scope, buffer: shape.array || pointed });
-                Reach::Local(*scope)
+                NameScope::Local(*scope)
             }
-            _ if by.kind == Kind::Parameter => Reach::Local(line),
+            _ if by.kind == Kind::Parameter => NameScope::Local(line),
             _ if by.note & STATIC != 0 && !self.header => {
                 self.statics.insert(name);
-                Reach::File
+                NameScope::File
             }
-            _ => Reach::Global,
+            _ => NameScope::Global,
         }
     }
 
@@ -211,8 +211,8 @@ impl<'a> Namer<'a> {
                 if !byte.is_ascii_digit() && !directive && &text[next..next + word] != b"defined" {
                     let at = at.start + next..at.start + next + word;
                     let reach = self.reach(xxh3_64(&self.text[at.clone()]));
-                    let deeds = if undefines { deed::ASSIGN } else { deed::USE };
-                    self.push(line, at, World::Ordinary, reach, deeds);
+                    let effects = if undefines { name_effect::ASSIGN } else { name_effect::USE };
+                    self.push(line, at, World::Ordinary, reach, effects);
                 }
                 next += word;
             } else {
@@ -247,7 +247,7 @@ enum Role {
     MacroParameter,
     /// `given`: it is an argument of a call.
     Does {
-        deeds: u8,
+        effects: u8,
         given: bool,
     },
 }
@@ -256,8 +256,8 @@ enum Role {
 fn role(frames: &[Frame], text: &[u8]) -> Role {
     let mut shape = Shape::default();
     let mut part = false;
-    let does = |deeds, given| Role::Does { deeds, given };
-    let used = |part: bool| if part { deed::USE_PART } else { deed::USE };
+    let does = |effects, given| Role::Does { effects, given };
+    let used = |part: bool| if part { name_effect::USE_PART } else { name_effect::USE };
     for by in (0..frames.len().saturating_sub(1)).rev() {
         let (parent, child) = (&frames[by], &frames[by + 1]);
         match (parent.kind, child.field) {
@@ -283,11 +283,21 @@ fn role(frames: &[Frame], text: &[u8]) -> Role {
             }
             (Kind::DefineParameters, _) => return Role::MacroParameter,
             (Kind::Assignment, Field::Left) | (Kind::Update, _) => {
-                return does(if part { deed::ASSIGN_PART | deed::USE_PART } else { deed::ASSIGN }, false);
+                return does(
+                    if part { name_effect::ASSIGN_PART | name_effect::USE_PART } else { name_effect::ASSIGN },
+                    false,
+                );
             }
             (Kind::AddressOrDereference, _) => {
                 if text.get(parent.start_byte) == Some(&b'&') {
-                    return does(if part { deed::ASSIGN_PART | deed::USE_PART } else { deed::ASSIGN }, false);
+                    return does(
+                        if part {
+                            name_effect::ASSIGN_PART | name_effect::USE_PART
+                        } else {
+                            name_effect::ASSIGN
+                        },
+                        false,
+                    );
                 }
             }
             (Kind::Member, Field::Argument) => part = true,
@@ -302,7 +312,7 @@ fn role(frames: &[Frame], text: &[u8]) -> Role {
     does(used(part), false)
 }
 
-impl Visitor for Namer<'_> {
+impl Visitor for NameCollector<'_> {
     fn enter(&mut self, node: &Node, frames: &mut [Frame]) -> bool {
         let (parents, own) = frames.split_at_mut(frames.len() - 1);
         let frame = &mut own[0];
@@ -322,7 +332,7 @@ impl Visitor for Namer<'_> {
                     parent.note |= if frame.kind == Kind::Qualifier { qualifier } else { PRIMITIVE };
                 }
                 // `unsigned size` may contain a user-defined type.
-                return frame.kind == Kind::SizedType && self.interest.touches(frame.first, frame.last);
+                return frame.kind == Kind::SizedType && self.requested.touches(frame.first, frame.last);
             }
             Kind::Aggregate if node.child_by_field_name("body").is_some() => frame.note |= BODY,
             Kind::Identifier | Kind::TypeName | Kind::FieldName | Kind::LabelName => {
@@ -339,7 +349,7 @@ impl Visitor for Namer<'_> {
             }
             _ => {}
         }
-        let seen = self.interest.touches(frame.first, frame.last)
+        let seen = self.requested.touches(frame.first, frame.last)
             || frame.kind == Kind::Root
             || frame.kind.is_declarator()
             || matches!(

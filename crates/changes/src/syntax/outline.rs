@@ -7,7 +7,7 @@
 //! The cost is one visit of every node near the requested lines, and for each list there as many operations
 //! as it has lines.
 
-use super::Interest;
+use super::RequestedLines;
 use super::kinds::Kind;
 use super::walk::{Frame, Visitor, lines};
 use std::ops::Range;
@@ -52,13 +52,13 @@ const JUMP: u8 = 2;
 /// It is a case of a `switch`.
 const CASE: u8 = 4;
 /// Control never reaches its end.
-const ENDS: u8 = 8;
+const NEVER_FALLS_THROUGH: u8 = 8;
 /// The parser reported an error in it.
-const DOUBTFUL: u8 = 16;
+const HAS_ERROR: u8 = 16;
 /// It applies to the members after it (`public:`).
-const RULES: u8 = 32;
+const APPLIES_TO_REST: u8 = 32;
 /// Its meaning depends on its position (an enumerator without a value).
-const PLACED: u8 = 64;
+const POSITION_DEPENDENT: u8 = 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Border {
@@ -97,14 +97,14 @@ impl Outline {
             (lines.start <= member.first && member.last < lines.end).then_some(member.traits)
         };
         // Members outside these lines are the same in both versions.
-        let before = member(border.before).unwrap_or(ENDS);
+        let before = member(border.before).unwrap_or(NEVER_FALLS_THROUGH);
         let after = member(border.after).unwrap_or(0);
-        let apart = (before | after) & (DOUBTFUL | PLACED) == 0
-            && before & RULES == 0
+        let apart = (before | after) & (HAS_ERROR | POSITION_DEPENDENT) == 0
+            && before & APPLIES_TO_REST == 0
             && after & JUMP == 0
             // One case falls through into the next; code after a member runs only if the member did not
             // leave.
-            && if after & CASE != 0 { before & ENDS != 0 } else { before & ESCAPES == 0 };
+            && if after & CASE != 0 { before & NEVER_FALLS_THROUGH != 0 } else { before & ESCAPES == 0 };
         apart.then_some(Nesting { path: list.path, conditionals: 0, in_function: list.in_function })
     }
 
@@ -131,7 +131,7 @@ struct Open {
 
 pub(super) struct Outliner<'a> {
     text: &'a [u8],
-    interest: &'a Interest,
+    requested: &'a RequestedLines,
     out: Outline,
     open: Vec<Open>,
     functions: u32,
@@ -140,10 +140,10 @@ pub(super) struct Outliner<'a> {
 }
 
 impl<'a> Outliner<'a> {
-    pub fn new(text: &'a [u8], interest: &'a Interest, line_count: u32) -> Outliner<'a> {
+    pub fn new(text: &'a [u8], requested: &'a RequestedLines, line_count: u32) -> Outliner<'a> {
         let border = Border { list: NONE, before: NONE, after: NONE };
         let out = Outline { borders: vec![border; line_count as usize + 1], ..Outline::default() };
-        Outliner { text, interest, out, open: Vec::new(), functions: 0, piece: 0..line_count }
+        Outliner { text, requested, out, open: Vec::new(), functions: 0, piece: 0..line_count }
     }
 
     /// Begins the tree of these lines.
@@ -240,8 +240,8 @@ fn traits(node: &Node, kind: Kind) -> u8 {
     let mut traits = match kind {
         kind if kind.is_jump() => JUMP,
         Kind::Case => CASE,
-        Kind::Access => RULES,
-        Kind::Enumerator if node.child_by_field_name("value").is_none() => PLACED,
+        Kind::Access => APPLIES_TO_REST,
+        Kind::Enumerator if node.child_by_field_name("value").is_none() => POSITION_DEPENDENT,
         _ => 0,
     };
     // A function with one syntax error inside still ends at a known line.
@@ -250,7 +250,7 @@ fn traits(node: &Node, kind: Kind) -> u8 {
         Kind::Function | Kind::Declarations | Kind::Namespace | Kind::Linkage | Kind::Aggregate
     );
     if node.is_error() || node.is_missing() || (node.has_error() && !large) {
-        traits |= DOUBTFUL;
+        traits |= HAS_ERROR;
     }
     traits
 }
@@ -309,7 +309,7 @@ impl Visitor for Outliner<'_> {
                 | Kind::Aggregate
                 | Kind::Declaration
         );
-        let near = frame.kind == Kind::Root || self.interest.touches(frame.first, frame.last);
+        let near = frame.kind == Kind::Root || self.requested.touches(frame.first, frame.last);
         if !list && in_list && frame.first < frame.last && near {
             self.paint(frame.first + 1..frame.last + 1, NONE);
         }
@@ -352,7 +352,7 @@ impl Visitor for Outliner<'_> {
         }
         if open.left {
             if let Some(member) = self.out.members.get_mut(frame.note as usize) {
-                member.traits |= ENDS;
+                member.traits |= NEVER_FALLS_THROUGH;
             }
             if frame.kind == Kind::Block
                 && let Some(outer) = self.open.last_mut()

@@ -14,7 +14,7 @@ fn main() {
     let (language, standard) = called_as(&args.next().unwrap_or_default());
     let args: Vec<OsString> = args.collect();
     if let Some(request) = Request::parse(&args) {
-        match request.and_then(|request| carry_out(&request)) {
+        match request.and_then(|request| transform(&request)) {
             Ok(()) => exit(0),
             Err(message) => {
                 eprintln!("{message}");
@@ -34,7 +34,7 @@ fn main() {
 }
 
 /// Transforms one bitcode file. The error is a sentence for the user.
-fn carry_out(Request { input, output, action }: &Request) -> Result<(), String> {
+fn transform(Request { input, output, action }: &Request) -> Result<(), String> {
     let done = match action {
         Action::Instrument { strip_debug } => {
             let debug = if *strip_debug { compiler::Debug::Strip } else { compiler::Debug::Keep };

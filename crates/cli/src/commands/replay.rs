@@ -162,7 +162,7 @@ fn answer(recording: &Recording, options: &Options, watched: bool) -> Result<Ans
     };
     let begin = Instant::now();
     let watch = Stopwatch { tell, under_way: Mutex::default(), seconds: Mutex::default() };
-    let reports = verify(recording, options, &watch).map_err(|e| opened::cannot_load(&e))?;
+    let reports = verify(recording, options, &watch).map_err(|e| opened::load_failure(&e))?;
     let seconds = watch.seconds.into_inner().unwrap_or_default();
     let processes: Vec<ProcessAnswer> = recording
         .processes

@@ -1,6 +1,6 @@
 //! `relapse show`: prints a stored explanation, in any format.
 
-use super::explain::Forms;
+use super::explain::OutputFormats;
 use crate::Session;
 use crate::failure::{Exit, Failure};
 use clap::Args;
@@ -20,7 +20,7 @@ pub struct ShowArgs {
     #[arg(value_name = "FILE")]
     answer: PathBuf,
     #[command(flatten)]
-    forms: Forms,
+    forms: OutputFormats,
 }
 
 pub fn run(args: &ShowArgs, session: &mut Session) -> Result<Exit, Failure> {

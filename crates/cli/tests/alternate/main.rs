@@ -1,37 +1,37 @@
 //! `relapse alternate`: two versions of small programs, built, recorded and compared for real.
 
-#[path = "../desk/mod.rs"]
-mod desk;
 mod random;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
 mod values;
 
-use desk::Desk;
+use sandbox::Sandbox;
 use serde_json::Value;
 use std::path::Path;
 
-/// A desk with both versions of a program, recorded with the same input into `run-old` and `run-new`.
-fn desk(name: &str, options: &str, arguments: &str, stdin: &str) -> Desk {
-    let mut desk = Desk::new();
+/// A sandbox with both versions of a program, recorded with the same input into `run-old` and `run-new`.
+fn sandbox(name: &str, options: &str, arguments: &str, stdin: &str) -> Sandbox {
+    let mut sandbox = Sandbox::new();
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/alternate/programs").join(name);
     for version in ["old", "new"] {
         let file = format!("{version}.c");
         let text = std::fs::read_to_string(programs.join(&file)).expect("the program");
-        desk.file(&file, &text);
-        desk.quietly(&format!("relapse cc -g {options} -o {version} {file}"));
-        record(&desk, version, arguments, stdin);
+        sandbox.file(&file, &text);
+        sandbox.quietly(&format!("relapse cc -g {options} -o {version} {file}"));
+        record(&sandbox, version, arguments, stdin);
     }
-    desk
+    sandbox
 }
 
-fn record(desk: &Desk, version: &str, arguments: &str, stdin: &str) {
+fn record(sandbox: &Sandbox, version: &str, arguments: &str, stdin: &str) {
     let line = format!("relapse record --quiet --force -o run-{version} -- ./{version} {arguments}");
-    let output = desk.execute(&line, stdin);
+    let output = sandbox.execute(&line, stdin);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!said.contains("relapse:"), "{line}: {said}");
 }
 
-fn ask(desk: &Desk, options: &str) -> Value {
-    let output = desk.execute(&format!("relapse alternate run-old run-new --json {options}"), "");
+fn ask(sandbox: &Sandbox, options: &str) -> Value {
+    let output = sandbox.execute(&format!("relapse alternate run-old run-new --json {options}"), "");
     let text = String::from_utf8_lossy(&output.stdout);
     let said = String::from_utf8_lossy(&output.stderr);
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}{said}"))
@@ -65,8 +65,8 @@ fn place(version: &str, line: u64, passes: bool) -> (String, u64, bool) {
 
 #[test]
 fn a_wrong_condition_is_the_only_candidate() {
-    let desk = desk("branch", "", "", "5 5\n");
-    let answer = ask(&desk, "--truth new.c:8");
+    let sandbox = sandbox("branch", "", "", "5 5\n");
+    let answer = ask(&sandbox, "--truth new.c:8");
     assert_eq!(answer["schema"], "relapse.alternate/1");
     // The old version's test is told as well, since finding out was cheap.
     assert_eq!(places(&answer), [place("new", 8, true), place("old", 8, true)]);
@@ -78,15 +78,15 @@ fn a_wrong_condition_is_the_only_candidate() {
     assert_eq!(answer["candidates"][0]["class"], "1");
     assert_eq!(answer["class"], "1");
     // The other direction alone finds what the old version distinguishes.
-    let other = ask(&desk, "--direction b");
+    let other = ask(&sandbox, "--direction b");
     assert_eq!(places(&other), [place("old", 8, true)]);
 }
 
 #[test]
 fn the_answer_can_be_read() {
-    let mut desk = desk("branch", "", "", "5 5\n");
-    desk.run("relapse alternate run-old run-new --direction a --out inputs");
-    assert_session!(desk, @r#"
+    let mut sandbox = sandbox("branch", "", "", "5 5\n");
+    sandbox.run("relapse alternate run-old run-new --direction a --out inputs");
+    assert_session!(sandbox, @r#"
     $ relapse alternate run-old run-new --direction a --out inputs
     On the recorded input ([SIZE]), the old version gives "1\n" and exit 0, the new one "-1\n" and exit 0.
     What the output is made of begins to differ here:
@@ -107,22 +107,22 @@ fn the_answer_can_be_read() {
 
     new version: 9 questions of 9 decisions, 8 impossible, 1 confirmed
     "#);
-    let written = desk.path().join("inputs/1");
+    let written = sandbox.path().join("inputs/1");
     let input = std::fs::read_to_string(written.join("stdin")).expect("the input");
     // What is written is ready to be used.
     assert_eq!(
-        desk.execute("./new", &input).stdout,
+        sandbox.execute("./new", &input).stdout,
         std::fs::read(written.join("expected-output")).expect("it")
     );
-    assert_eq!(desk.execute("./old", &input).stdout, desk.execute("./new", &input).stdout);
-    let again = desk.execute("relapse alternate run-old run-new --out inputs", "");
+    assert_eq!(sandbox.execute("./old", &input).stdout, sandbox.execute("./new", &input).stdout);
+    let again = sandbox.execute("relapse alternate run-old run-new --out inputs", "");
     assert_eq!(again.status.code(), Some(2));
 }
 
 #[test]
 fn what_the_new_version_lacks_is_found_in_the_old_one() {
-    let desk = desk("chunk", "", "", "\0\0\0\u{5}n");
-    let answer = ask(&desk, "");
+    let sandbox = sandbox("chunk", "", "", "\0\0\0\u{5}n");
+    let answer = ask(&sandbox, "");
     // The missing test for the length passes; the missing test for the range is a finding of its own.
     assert_eq!(places(&answer), [place("old", 23, true), place("old", 11, false)]);
     assert!(part(&answer, 0, "stdin")[..4] <= [0, 0, 0, 3][..]);
@@ -133,8 +133,8 @@ fn what_the_new_version_lacks_is_found_in_the_old_one() {
 
 #[test]
 fn another_implementation_is_a_reference_too() {
-    let desk = desk("server", "", "", "GET x\n");
-    let answer = ask(&desk, "");
+    let sandbox = sandbox("server", "", "", "GET x\n");
+    let answer = ask(&sandbox, "");
     let inputs: Vec<String> =
         (0..5).map(|n| String::from_utf8_lossy(&part(&answer, n, "stdin")).into_owned()).collect();
     assert_eq!(inputs, ["GET /\n", "GET \\\n", "GET *\n", "GET .\n", "GET %\n"]);
@@ -145,8 +145,8 @@ fn another_implementation_is_a_reference_too() {
 
 #[test]
 fn a_packet_that_should_not_count_is_found() {
-    let desk = desk("flow", "", "", "50S\n61A\n");
-    let answer = ask(&desk, "");
+    let sandbox = sandbox("flow", "", "", "50S\n61A\n");
+    let answer = ask(&sandbox, "");
     assert_eq!(places(&answer), [place("new", 13, true), place("new", 21, true)]);
     let input = part(&answer, 0, "stdin");
     assert!(input[1] == b'0' && input[2] != b'S', "{input:?}");
@@ -154,10 +154,10 @@ fn a_packet_that_should_not_count_is_found() {
 
 #[test]
 fn an_error_on_a_line_that_did_not_change_is_found() {
-    let desk = desk("latent", "", "", "50S\n61P\n");
-    let answer = ask(&desk, "--truth new.c:19");
+    let sandbox = sandbox("latent", "", "", "50S\n61P\n");
+    let answer = ask(&sandbox, "--truth new.c:19");
     let text = |line: usize, version: &str| {
-        let file = std::fs::read_to_string(desk.path().join(version)).expect("source");
+        let file = std::fs::read_to_string(sandbox.path().join(version)).expect("source");
         file.lines().nth(line - 1).expect("line").to_owned()
     };
     assert_eq!(text(19, "new.c"), text(17, "old.c"));
@@ -170,16 +170,16 @@ fn an_error_on_a_line_that_did_not_change_is_found() {
 
 #[test]
 fn a_test_that_is_new_is_found_in_the_new_version() {
-    let desk = desk("choice", "", "", "2");
-    let answer = ask(&desk, "");
+    let sandbox = sandbox("choice", "", "", "2");
+    let answer = ask(&sandbox, "");
     assert_eq!(places(&answer), [place("new", 5, true)]);
     assert_ne!(part(&answer, 0, "stdin"), b"2");
 }
 
 #[test]
 fn a_test_that_is_gone_is_found_in_the_old_version() {
-    let desk = desk("missing", "", "", "1");
-    let answer = ask(&desk, "");
+    let sandbox = sandbox("missing", "", "", "1");
+    let answer = ask(&sandbox, "");
     assert_eq!(places(&answer), [place("old", 5, true)]);
     assert!(!b"12".contains(&part(&answer, 0, "stdin")[0]));
 }
@@ -187,8 +187,8 @@ fn a_test_that_is_gone_is_found_in_the_old_version() {
 /// A body runs once more; the instance of the test in front of it is named.
 #[test]
 fn an_instance_in_the_second_round_of_a_loop_is_found() {
-    let desk = desk("walk", "", "", "11..\n");
-    let answer = ask(&desk, "");
+    let sandbox = sandbox("walk", "", "", "11..\n");
+    let answer = ask(&sandbox, "");
     assert_eq!(places(&answer)[0], place("old", 11, true));
     assert_eq!(answer["candidates"][0]["source"], "if (m >= 0 && last != m) {");
     let index = answer["candidates"][0]["alternates"][0]["index"].as_str().expect("an index");
@@ -198,8 +198,8 @@ fn an_instance_in_the_second_round_of_a_loop_is_found() {
 /// Of some twenty decisions only those about the last character matter to an output.
 #[test]
 fn decisions_that_no_output_depends_on_are_left_out() {
-    let desk = desk("aside", "", "", "abc1234?\n");
-    let answer = ask(&desk, "");
+    let sandbox = sandbox("aside", "", "", "abc1234?\n");
+    let answer = ask(&sandbox, "");
     let found = places(&answer);
     assert_eq!(found[0], place("new", 18, true), "{found:?}");
     assert!(found.iter().all(|found| found.1 == 18), "{found:?}");
@@ -211,15 +211,15 @@ fn decisions_that_no_output_depends_on_are_left_out() {
 
 #[test]
 fn an_index_that_is_off_by_one_is_found() {
-    let desk = desk("dash", "", "%[0-9][^9-B][@t][^a-c]", "");
-    let answer = ask(&desk, "--truth new.c:16");
+    let sandbox = sandbox("dash", "", "%[0-9][^9-B][@t][^a-c]", "");
+    let answer = ask(&sandbox, "--truth new.c:16");
     assert_eq!(places(&answer)[0], place("new", 16, false));
     assert_eq!(answer["candidates"][0]["class"], "1");
     // What else is found lies in a function that this one calls.
     let classes: Vec<&Value> = list(&answer["candidates"]).iter().map(|c| &c["class"]).collect();
     assert!(classes[1..].iter().all(|c| **c == "3"), "{classes:?}");
     for (truth, class) in [("new.c:18", "2"), ("new.c:40", "3"), ("new.c:8", "3"), ("other.c:1", "4")] {
-        let answer = ask(&desk, &format!("--truth {truth}"));
+        let answer = ask(&sandbox, &format!("--truth {truth}"));
         assert_eq!(answer["candidates"][0]["class"], class, "{truth}");
     }
     let changed = list(&answer["candidates"][0]["alternates"][0]["changed"]);
@@ -228,8 +228,8 @@ fn an_index_that_is_off_by_one_is_found() {
 
 #[test]
 fn bytes_that_have_nothing_to_do_with_it_stay() {
-    let desk = desk("unlinked", "", "", "z\u{14}\u{9}\u{3}");
-    let answer = ask(&desk, "--truth new.c:11");
+    let sandbox = sandbox("unlinked", "", "", "z\u{14}\u{9}\u{3}");
+    let answer = ask(&sandbox, "--truth new.c:11");
     assert_eq!(places(&answer), [place("new", 9, true)]);
     // The same test stands there once more: logically it is one.
     assert_eq!(answer["class"], "1a");
@@ -240,46 +240,47 @@ fn bytes_that_have_nothing_to_do_with_it_stay() {
 
 #[test]
 fn a_file_is_an_input_too() {
-    let mut desk = desk("file", "", "in.txt", "");
-    desk.file("in.txt", "aa");
+    let mut sandbox = sandbox("file", "", "in.txt", "");
+    sandbox.file("in.txt", "aa");
     for version in ["old", "new"] {
-        record(&desk, version, "in.txt", "");
+        record(&sandbox, version, "in.txt", "");
     }
-    let answer = ask(&desk, "--direction a --out inputs");
+    let answer = ask(&sandbox, "--direction a --out inputs");
     assert_eq!(places(&answer), [place("new", 10, true)]);
-    let input = std::fs::read(desk.path().join("inputs/1/files/in.txt")).expect("the file");
+    let input = std::fs::read(sandbox.path().join("inputs/1/files/in.txt")).expect("the file");
     assert!(input[0] > input[1], "{input:?}");
     // The user's own file has not been touched, and the copy can be used in its place.
-    assert_eq!(std::fs::read(desk.path().join("in.txt")).expect("the file"), b"aa");
-    let run = |desk: &mut Desk, program: &str| desk.quietly(&format!("{program} inputs/1/files/in.txt"));
-    assert_eq!(run(&mut desk, "./old"), run(&mut desk, "./new"));
+    assert_eq!(std::fs::read(sandbox.path().join("in.txt")).expect("the file"), b"aa");
+    let run =
+        |sandbox: &mut Sandbox, program: &str| sandbox.quietly(&format!("{program} inputs/1/files/in.txt"));
+    assert_eq!(run(&mut sandbox, "./old"), run(&mut sandbox, "./new"));
     // However the program is told where its file is.
     let other = tempfile::tempdir().expect("a directory");
     std::fs::write(other.path().join("in.txt"), "aa").expect("a file");
-    for directory in [desk.path(), other.path()] {
+    for directory in [sandbox.path(), other.path()] {
         let path = directory.canonicalize().expect("it").join("in.txt").display().to_string();
         for version in ["old", "new"] {
-            record(&desk, version, &path, "");
+            record(&sandbox, version, &path, "");
         }
-        assert_eq!(places(&ask(&desk, "--direction a")), [place("new", 10, true)], "{path}");
+        assert_eq!(places(&ask(&sandbox, "--direction a")), [place("new", 10, true)], "{path}");
         assert_eq!(std::fs::read(&path).expect("the file"), b"aa");
     }
 }
 
 #[test]
 fn a_choice_without_a_branch_counts_as_one() {
-    let desk = desk("branch", "-O1", "", "5 5\n");
-    let answer = ask(&desk, "--direction a");
+    let sandbox = sandbox("branch", "-O1", "", "5 5\n");
+    let answer = ask(&sandbox, "--direction a");
     assert_eq!(places(&answer), [place("new", 8, true)]);
 }
 
 #[test]
 fn errors_in_values_need_predicates() {
-    let desk = desk("value", "", "", "3");
-    let plain = desk.execute("relapse alternate run-old run-new", "");
+    let sandbox = sandbox("value", "", "", "3");
+    let plain = sandbox.execute("relapse alternate run-old run-new", "");
     assert_eq!(plain.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&plain.stderr).contains("no branch of either version"));
-    let answer = ask(&desk, "--predicates");
+    let answer = ask(&sandbox, "--predicates");
     assert_eq!(answer["candidates"][0]["kind"], "predicate");
     assert_eq!(answer["candidates"][0]["function"], "last");
     assert_eq!(part(&answer, 0, "stdin"), b"0");
@@ -287,8 +288,8 @@ fn errors_in_values_need_predicates() {
 
 #[test]
 fn values_that_are_not_followed_are_set_free_if_nothing_else_helps() {
-    let desk = desk("half", "", "", "5");
-    let answer = ask(&desk, "--no-float --direction a");
+    let sandbox = sandbox("half", "", "", "5");
+    let answer = ask(&sandbox, "--no-float --direction a");
     assert_eq!(places(&answer), [place("new", 6, true)]);
     assert_eq!(part(&answer, 0, "stdin"), b"6");
     let relaxed: Vec<&Value> = list(&answer["searched"]).iter().map(|s| &s["relaxed"]).collect();
@@ -297,9 +298,9 @@ fn values_that_are_not_followed_are_set_free_if_nothing_else_helps() {
 
 #[test]
 fn what_was_not_asked_is_said() {
-    let mut desk = desk("choice", "", "", "2");
-    desk.run("relapse alternate run-old run-new --budget 0");
-    assert_session!(desk, @r#"
+    let mut sandbox = sandbox("choice", "", "", "2");
+    sandbox.run("relapse alternate run-old run-new --budget 0");
+    assert_session!(sandbox, @r#"
     $ relapse alternate run-old run-new --budget 0
     On the recorded input (1 byte), the old version gives "f\n" and exit 0, the new one "g\n" and exit 0.
     What the output is made of begins to differ here:
@@ -320,17 +321,17 @@ fn what_was_not_asked_is_said() {
 
 #[test]
 fn questions_that_make_no_sense_are_answered_as_such() {
-    let mut desk = desk("choice", "", "", "3");
-    desk.run("relapse alternate run-old run-new");
-    desk.run("relapse alternate run-old run-old --anyway");
-    record(&desk, "new", "", "2");
-    desk.run("relapse alternate run-old run-new");
-    record(&desk, "old", "", "2");
-    desk.run("relapse alternate run-old run-new --only argv[1]");
-    std::fs::rename(desk.path().join("new"), desk.path().join("elsewhere")).expect("it was there");
-    std::fs::remove_dir_all(desk.path().join("run-new/models")).expect("they were there");
-    desk.run("relapse alternate run-old run-new");
-    assert_session!(desk, @r#"
+    let mut sandbox = sandbox("choice", "", "", "3");
+    sandbox.run("relapse alternate run-old run-new");
+    sandbox.run("relapse alternate run-old run-old --anyway");
+    record(&sandbox, "new", "", "2");
+    sandbox.run("relapse alternate run-old run-new");
+    record(&sandbox, "old", "", "2");
+    sandbox.run("relapse alternate run-old run-new --only argv[1]");
+    std::fs::rename(sandbox.path().join("new"), sandbox.path().join("elsewhere")).expect("it was there");
+    std::fs::remove_dir_all(sandbox.path().join("run-new/models")).expect("they were there");
+    sandbox.run("relapse alternate run-old run-new");
+    assert_session!(sandbox, @r#"
     $ relapse alternate run-old run-new
     [stderr] relapse: failed to find an alternate input: both versions give the same output and end the same way on this input
     [stderr]  Record the test that fails with the new version. If it fails by something else than its output
@@ -374,8 +375,8 @@ fn random_versions_part_exactly_where_all_inputs_say() {
 
 #[test]
 fn a_comparison_of_doubles_is_followed() {
-    let desk = desk("float", "", "", "20.0\n");
-    let answer = ask(&desk, "");
+    let sandbox = sandbox("float", "", "", "20.0\n");
+    let answer = ask(&sandbox, "");
     assert_eq!(places(&answer), [place("new", 7, true), place("old", 7, true)]);
     let input = String::from_utf8(part(&answer, 0, "stdin")).expect("text");
     let price: f64 = input.trim().parse().expect("a number");
@@ -384,17 +385,17 @@ fn a_comparison_of_doubles_is_followed() {
 
 #[test]
 fn what_holds_only_for_values_that_stay_as_they_were_is_undecided() {
-    let desk = desk("printed-float", "", "5", "");
-    let answer = ask(&desk, "");
+    let sandbox = sandbox("printed-float", "", "5", "");
+    let answer = ask(&sandbox, "");
     assert_eq!((&answer["verdict"], &answer["fixed"]), (&"equal".into(), &Value::Null));
-    let fixed = ask(&desk, "--no-float");
+    let fixed = ask(&sandbox, "--no-float");
     assert_eq!((&fixed["verdict"], &fixed["fixed"]), (&"undecided".into(), &2.into()));
 }
 
 #[test]
 fn a_place_is_where_the_condition_was_computed() {
-    let desk = desk("truth", "", "", "z");
-    let answer = ask(&desk, "--direction a");
+    let sandbox = sandbox("truth", "", "", "z");
+    let answer = ask(&sandbox, "--direction a");
     // Not where `main` branches on what `is_name` says.
     assert_eq!(places(&answer), [place("new", 4, true)]);
     assert_eq!(answer["candidates"][0]["function"], "is_name");
@@ -402,14 +403,14 @@ fn a_place_is_where_the_condition_was_computed() {
 
 #[test]
 fn a_check_that_is_gone_is_called_omitted() {
-    let desk = desk("missing", "", "", "1");
-    let answer = ask(&desk, "");
+    let sandbox = sandbox("missing", "", "", "1");
+    let answer = ask(&sandbox, "");
     let first = &answer["candidates"][0];
     assert_eq!(
         (&first["version"], &first["omitted"], &first["shared"]),
         (&"old".into(), &true.into(), &true.into())
     );
-    let text = desk.execute("relapse alternate run-old run-new", "");
+    let text = sandbox.execute("relapse alternate run-old run-new", "");
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(text.contains("the new version lacks this check, or has a weaker one"), "{text}");
 }
@@ -427,30 +428,30 @@ fn programs_run_again_as_they_were_recorded_and_leave_nothing() {
              if (argv[1][0] {test} limit)\n        puts(\"more\");\n    return 0;\n}}\n"
         )
     };
-    let mut desk = Desk::new();
-    desk.file("limit.txt", "k");
+    let mut sandbox = Sandbox::new();
+    sandbox.file("limit.txt", "k");
     for (version, test) in [("old", ">="), ("new", ">")] {
-        desk.file(&format!("{version}.c"), &source(test));
-        desk.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        sandbox.file(&format!("{version}.c"), &source(test));
+        sandbox.quietly(&format!("relapse cc -g -o {version} {version}.c"));
         let line = format!("relapse record --quiet -o run-{version} -- env MODE=x ./{version} k");
-        let said = desk.execute(&line, "");
+        let said = sandbox.execute(&line, "");
         assert!(said.status.success(), "{said:?}");
     }
-    let before = std::fs::read_to_string(desk.path().join("log.txt")).expect("the log");
-    let answer = ask(&desk, "--only argv[1] --direction a");
+    let before = std::fs::read_to_string(sandbox.path().join("log.txt")).expect("the log");
+    let answer = ask(&sandbox, "--only argv[1] --direction a");
     assert_eq!(places(&answer), [place("new", 12, true)]);
     // No argument has a byte that ends it.
     assert!(!part(&answer, 0, "argv[1]").contains(&0));
-    let solved = desk.quietly("relapse path run-new --only argv[1] --solve");
+    let solved = sandbox.quietly("relapse path run-new --only argv[1] --solve");
     assert!(solved.contains("took the same way"), "{solved}");
-    assert_eq!(std::fs::read_to_string(desk.path().join("log.txt")).expect("the log"), before);
-    assert!(!desk.path().join("relapse-input").exists(), "nothing is written unless asked");
+    assert_eq!(std::fs::read_to_string(sandbox.path().join("log.txt")).expect("the log"), before);
+    assert!(!sandbox.path().join("relapse-input").exists(), "nothing is written unless asked");
 }
 
 /// A program that does otherwise when it may open fewer files is run again under the limit that was recorded.
 #[test]
 fn programs_run_again_under_the_recorded_limits() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     let source = |test: &str| {
         format!(
             "#include <fcntl.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
@@ -461,15 +462,15 @@ fn programs_run_again_under_the_recorded_limits() {
         )
     };
     for (version, test) in [("old", ">="), ("new", ">")] {
-        desk.file(&format!("{version}.c"), &source(test));
-        desk.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        sandbox.file(&format!("{version}.c"), &source(test));
+        sandbox.quietly(&format!("relapse cc -g -o {version} {version}.c"));
         let line =
             format!("relapse record --quiet -o run-{version} -- sh -c ulimit·-n·30;exec·./{version}·25");
-        let said = desk.execute(&line, "");
+        let said = sandbox.execute(&line, "");
         assert!(said.status.success(), "{said:?}");
     }
     // With more files open the programs would end with 3, on another way.
-    let answer = ask(&desk, "");
+    let answer = ask(&sandbox, "");
     assert_eq!(answer["recorded"]["old"]["exit"], 0);
     assert!(places(&answer).contains(&place("new", 10, true)), "{answer:#}");
 }
@@ -478,7 +479,7 @@ fn programs_run_again_under_the_recorded_limits() {
 /// other while that one stays where it was.
 #[test]
 fn the_nearest_input_on_which_both_agree_is_told_if_nothing_passes() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     let source = |test: &str| {
         format!(
             "#include <stdio.h>\nint main(int argc, char **argv) {{\n    char *s = argv[1];\n    \
@@ -487,11 +488,11 @@ fn the_nearest_input_on_which_both_agree_is_told_if_nothing_passes() {
         )
     };
     for (version, test) in [("old", "&& s[0] == '\\\\'"), ("new", "&& s[0] != '\\\\'")] {
-        desk.file(&format!("{version}.c"), &source(test));
-        desk.quietly(&format!("relapse cc -g -o {version} {version}.c"));
-        record(&desk, version, "\\*b", "");
+        sandbox.file(&format!("{version}.c"), &source(test));
+        sandbox.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        record(&sandbox, version, "\\*b", "");
     }
-    let answer = ask(&desk, "");
+    let answer = ask(&sandbox, "");
     assert!(places(&answer).iter().all(|place| !place.2), "{answer:#}");
     let nearest = &answer["nearest"];
     let bytes = |name: &str| -> Vec<u8> {
@@ -499,7 +500,7 @@ fn the_nearest_input_on_which_both_agree_is_told_if_nothing_passes() {
     };
     assert_eq!(bytes("old"), b"\\*b");
     let new = String::from_utf8(bytes("new")).expect("text");
-    let outputs = ["old", "new"].map(|version| desk.execute(&format!("./{version} {new}"), "").stdout);
+    let outputs = ["old", "new"].map(|version| sandbox.execute(&format!("./{version} {new}"), "").stdout);
     assert_eq!(outputs[0], outputs[1], "{new}");
     assert_eq!(nearest["outcome"]["stdout"], String::from_utf8_lossy(&outputs[0]).into_owned());
     assert_eq!(nearest["branch"]["line"], 4, "{nearest:#}");
@@ -508,18 +509,18 @@ fn the_nearest_input_on_which_both_agree_is_told_if_nothing_passes() {
 /// Both versions agree on nothing of this length.
 #[test]
 fn the_nearest_input_may_be_shorter() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for (version, what) in [("old", "length"), ("new", "length + (length > 3)")] {
         let source = format!(
             "#include <stdio.h>\n#include <unistd.h>\nint main(void) {{\n    char line[32];\n    \
              int length = (int)read(0, line, sizeof line);\n    if (line[0] == 'z')\n        puts(\"z\");\n    \
              printf(\"%d\\n\", {what});\n    return 0;\n}}\n"
         );
-        desk.file(&format!("{version}.c"), &source);
-        desk.quietly(&format!("relapse cc -g -o {version} {version}.c"));
-        record(&desk, version, "", "abc\n");
+        sandbox.file(&format!("{version}.c"), &source);
+        sandbox.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        record(&sandbox, version, "", "abc\n");
     }
-    let answer = ask(&desk, "");
+    let answer = ask(&sandbox, "");
     let parts = &answer["nearest"]["parts"];
     assert_eq!(list(&parts[0]["new"]).len(), 3, "{answer:#}");
     assert_eq!(answer["nearest"]["branch"], Value::Null);

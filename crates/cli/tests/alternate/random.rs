@@ -1,6 +1,6 @@
 //! Random programs in two versions, and what trying every input says about them.
 
-use super::{Desk, ask, list};
+use super::{Sandbox, ask, list};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -152,14 +152,14 @@ pub fn check(seed: u64) -> usize {
         .find(|i| versions[0].way(*i) != versions[1].way(*i))
         .unwrap_or([b'a' + (seed % 20) as u8, b'k']);
 
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     let stdin = String::from_utf8_lossy(&given).into_owned();
     for (name, version) in ["old", "new"].into_iter().zip(&versions) {
-        desk.file(&format!("{name}.c"), &version.text);
-        desk.quietly(&format!("relapse cc -g -o {name} {name}.c"));
-        super::record(&desk, name, "", &stdin);
+        sandbox.file(&format!("{name}.c"), &version.text);
+        sandbox.quietly(&format!("relapse cc -g -o {name} {name}.c"));
+        super::record(&sandbox, name, "", &stdin);
     }
-    let answer = ask(&desk, "--direction both --anyway");
+    let answer = ask(&sandbox, "--direction both --anyway");
     let mut all = 0;
     for (number, name) in ["old", "new"].into_iter().enumerate() {
         let (own, held) = (&versions[number], &versions[1 - number]);

@@ -1,6 +1,6 @@
 //! Where values part that no branch tells.
 
-use super::{Desk, ask, list};
+use super::{Sandbox, ask, list};
 use serde_json::Value;
 
 const PROGRAM: &str = "\
@@ -23,22 +23,22 @@ int main(void) {
 ";
 
 /// Two versions in folders of their own, recorded with the same input.
-fn versions(old: &str, new: &str, stdin: &str) -> Desk {
-    let mut desk = Desk::new();
+fn versions(old: &str, new: &str, stdin: &str) -> Sandbox {
+    let mut sandbox = Sandbox::new();
     for (version, text) in [("old", old), ("new", new)] {
-        std::fs::create_dir(desk.path().join(version)).expect("a folder");
-        desk.file(&format!("{version}/p.c"), text);
-        desk.quietly(&format!("relapse cc -g -O0 -o {version}/p {version}/p.c"));
+        std::fs::create_dir(sandbox.path().join(version)).expect("a folder");
+        sandbox.file(&format!("{version}/p.c"), text);
+        sandbox.quietly(&format!("relapse cc -g -O0 -o {version}/p {version}/p.c"));
         let line = format!("relapse record --quiet --force -o run-{version} -- ./{version}/p");
-        let output = desk.execute(&line, stdin);
+        let output = sandbox.execute(&line, stdin);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!said.contains("relapse:"), "{said}");
     }
-    desk
+    sandbox
 }
 
 /// The program above, and the same with a text replaced.
-fn replaced(from: &str, to: &str) -> Desk {
+fn replaced(from: &str, to: &str) -> Sandbox {
     assert!(PROGRAM.contains(from));
     versions(PROGRAM, &PROGRAM.replace(from, to), "4\n")
 }
@@ -76,9 +76,9 @@ fn a_variable_in_place_of_another_is_found() {
 
 #[test]
 fn sources_that_were_edited_are_not_compared() {
-    let desk = replaced("each = 12", "each = 13");
-    desk.file("old/p.c", "int nothing;\n");
-    let answer = ask(&desk, "");
+    let sandbox = replaced("each = 12", "each = 13");
+    sandbox.file("old/p.c", "int nothing;\n");
+    let answer = ask(&sandbox, "");
     assert_eq!(list(&answer["values"]["lines"]).len(), 0);
     let why = answer["values"]["unknown"].as_str().expect("a reason");
     assert!(why.contains("old/p.c is not as it was when the program was compiled"), "{why}");
@@ -91,8 +91,8 @@ fn without_input_values_are_told_all_the_same() {
             "#include <stdio.h>\nint main(void) {{\n    int n = {number};\n    printf(\"%d\\n\", n);\n}}\n"
         )
     };
-    let desk = versions(&program(5), &program(6), "");
-    let output = desk.execute("relapse alternate run-old run-new --json", "");
+    let sandbox = versions(&program(5), &program(6), "");
+    let output = sandbox.execute("relapse alternate run-old run-new --json", "");
     let answer: Value = serde_json::from_slice(&output.stdout).expect("a document");
     assert_eq!(answer["verdict"], "unanswered");
     assert!(answer["reason"].as_str().is_some_and(|why| why.contains("input")), "{answer}");
@@ -101,13 +101,13 @@ fn without_input_values_are_told_all_the_same() {
 
 #[test]
 fn files_of_other_names_are_paired_by_their_texts() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for (version, text) in [("old", PROGRAM.to_owned()), ("new", PROGRAM.replace("each = 12", "each = 13"))] {
-        desk.file(&format!("{version}.c"), &text);
-        desk.quietly(&format!("relapse cc -g -O0 -o {version} {version}.c"));
-        desk.execute(&format!("relapse record --quiet --force -o run-{version} -- ./{version}"), "4\n");
+        sandbox.file(&format!("{version}.c"), &text);
+        sandbox.quietly(&format!("relapse cc -g -O0 -o {version} {version}.c"));
+        sandbox.execute(&format!("relapse record --quiet --force -o run-{version} -- ./{version}"), "4\n");
     }
-    let answer = ask(&desk, "");
+    let answer = ask(&sandbox, "");
     let line = &answer["values"]["lines"][0];
     assert_eq!((&line["file"], &line["line"]), (&"new.c".into(), &4.into()), "{answer}");
 }
@@ -135,8 +135,8 @@ int main(void) {
             printf(\"%d\\n\", table[i]);
 }
 ";
-    let desk = versions(text, &text.replace("4 * 12", "4 * 13"), "");
-    let output = desk.execute("relapse alternate run-old run-new --json", "");
+    let sandbox = versions(text, &text.replace("4 * 12", "4 * 13"), "");
+    let output = sandbox.execute("relapse alternate run-old run-new --json", "");
     let answer: Value = serde_json::from_slice(&output.stdout).expect("a document");
     assert_eq!(first(&answer), (14, "new", "table[slot] = 4 * 13;"), "{answer:#}");
     let lines: Vec<u64> =

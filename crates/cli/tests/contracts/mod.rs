@@ -1,6 +1,6 @@
 //! Contracts of a small program in two versions.
 
-use crate::desk::Desk;
+use crate::sandbox::Sandbox;
 
 /// Exit code and output of a check of a program beside itself with one change.
 pub fn checked(program: &str, change: (&str, &str), options: &str) -> (Option<i32>, String) {
@@ -15,14 +15,14 @@ pub fn checked_by(
     test: &str,
 ) -> (Option<i32>, String) {
     assert!(program.contains(from), "{from}");
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (version, text) in [("good", program.to_owned()), ("bad", program.replacen(from, to, 1))] {
-        std::fs::create_dir(desk.path().join(version)).unwrap();
-        desk.file(&format!("{version}/p.c"), &text);
+        std::fs::create_dir(sandbox.path().join(version)).unwrap();
+        sandbox.file(&format!("{version}/p.c"), &text);
     }
     let line = format!(
         "relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test {test} {options}"
     );
-    let output = desk.execute(&line, "");
+    let output = sandbox.execute(&line, "");
     (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
 }

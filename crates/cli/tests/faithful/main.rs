@@ -3,14 +3,14 @@
 //!
 //! `RELAPSE_PROGRAMS=500` tries so many programs instead of a few.
 
-#[path = "../desk/mod.rs"]
-mod desk;
 mod generate;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
 
-use desk::Desk;
 use program::inst::BlockId;
 use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
+use sandbox::Sandbox;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Levels at which the program is compiled for recording: the front end knows them.
@@ -23,13 +23,13 @@ fn programs(few: u64) -> u64 {
 #[test]
 fn assigned_values_can_be_had_again() {
     for seed in 0..programs(3) {
-        let mut desk = Desk::new();
+        let mut sandbox = Sandbox::new();
         let source = generate::program(seed);
-        desk.file("p.c", &source);
-        desk.quietly("clang-22 -w -fwrapv -DSHOWING -o shown p.c");
+        sandbox.file("p.c", &source);
+        sandbox.quietly("clang-22 -w -fwrapv -DSHOWING -o shown p.c");
         // By line and variable, in order.
         let mut shown: BTreeMap<(u32, String), Vec<String>> = BTreeMap::new();
-        for line in desk.quietly("./shown").lines() {
+        for line in sandbox.quietly("./shown").lines() {
             let mut words = line.splitn(3, ' ');
             if let (Some(at), Some(name), Some(value)) = (words.next(), words.next(), words.next()) {
                 let at = at.parse().expect("the number of a line");
@@ -38,11 +38,11 @@ fn assigned_values_can_be_had_again() {
         }
         assert!(shown.len() > 10, "seed {seed}: {}", shown.len());
         let level = LEVELS[seed as usize % LEVELS.len()];
-        desk.quietly(&format!("relapse cc -w -fwrapv {level} -g -o p p.c"));
-        desk.record("./p", "");
+        sandbox.quietly(&format!("relapse cc -w -fwrapv {level} -g -o p p.c"));
+        sandbox.record("./p", "");
         for ((line, name), values) in shown {
             let answer =
-                desk.quietly(&format!("relapse values run p.c:{line} {name} --limit 1000000 --json"));
+                sandbox.quietly(&format!("relapse values run p.c:{line} {name} --limit 1000000 --json"));
             let answer: serde_json::Value = serde_json::from_str(&answer).expect("an answer");
             let after = |row: &serde_json::Value| row["after"][0].as_str().unwrap_or("-").to_owned();
             let found: Vec<String> =
@@ -57,9 +57,9 @@ fn assigned_values_can_be_had_again() {
 #[test]
 fn executed_lines_have_executed_instructions() {
     for seed in 0..programs(4) {
-        let desk = Desk::new();
-        desk.file("p.c", &generate::program(1000 + seed));
-        compare_lines(desk, "", LEVELS[seed as usize % LEVELS.len()], seed);
+        let sandbox = Sandbox::new();
+        sandbox.file("p.c", &generate::program(1000 + seed));
+        compare_lines(sandbox, "", LEVELS[seed as usize % LEVELS.len()], seed);
     }
 }
 
@@ -67,31 +67,31 @@ fn executed_lines_have_executed_instructions() {
 #[test]
 fn executed_lines_of_foreign_programs_have_executed_instructions() {
     for seed in 0..programs(2) {
-        let mut desk = Desk::new();
+        let mut sandbox = Sandbox::new();
         let shape = "--max-funcs 4 --max-block-depth 3 --no-safe-math --inline-function";
-        desk.quietly(&format!("csmith --seed {} {shape} --output p.c", 7 + seed));
+        sandbox.quietly(&format!("csmith --seed {} {shape} --output p.c", 7 + seed));
         let options = "-I/usr/include/csmith -fwrapv -fno-strict-aliasing";
-        compare_lines(desk, options, LEVELS[seed as usize % LEVELS.len()], seed);
+        compare_lines(sandbox, options, LEVELS[seed as usize % LEVELS.len()], seed);
     }
 }
 
 /// Compares the lines that clang counts without optimisation with those of a replay.
-fn compare_lines(mut desk: Desk, options: &str, level: &str, seed: u64) {
-    desk.quietly(&format!("clang-22 -w -O0 -g --coverage {options} -o counted p.c"));
-    let counted = desk.execute("timeout 5 ./counted", "");
+fn compare_lines(mut sandbox: Sandbox, options: &str, level: &str, seed: u64) {
+    sandbox.quietly(&format!("clang-22 -w -O0 -g --coverage {options} -o counted p.c"));
+    let counted = sandbox.execute("timeout 5 ./counted", "");
     if !counted.status.success() {
         return;
     }
-    let counts = desk.quietly("llvm-cov-22 gcov -t counted-p.gcda");
-    desk.quietly(&format!("relapse cc -w {options} {level} -g -o p p.c"));
-    let recorded = desk.record("./p", "");
+    let counts = sandbox.quietly("llvm-cov-22 gcov -t counted-p.gcda");
+    sandbox.quietly(&format!("relapse cc -w {options} {level} -g -o p p.c"));
+    let recorded = sandbox.record("./p", "");
     assert_eq!(recorded.stdout, counted.stdout, "seed {seed}");
-    let process = desk.loaded();
+    let process = sandbox.loaded();
     let mut lines = Lines::default();
     Machine::new(&process.image, &process.streams[0].stream).run(&mut lines, u64::MAX).expect("a replay");
     let heads: BTreeSet<u32> =
         process.image.modules().flat_map(|(_, m)| m.model.functions.iter().map(|f| f.line)).collect();
-    let source = std::fs::read_to_string(desk.path().join("p.c")).expect("the source");
+    let source = std::fs::read_to_string(sandbox.path().join("p.c")).expect("the source");
     let text = |line: u32| source.lines().nth(line as usize - 1).unwrap_or_default().trim();
     let mut missing = Vec::new();
     let mut more = Vec::new();

@@ -5,10 +5,10 @@
 //! which those marked `SET` must be in the slice. `without.txt` names the functions that have none, with
 //! the reason. A function of the table that neither names is an error.
 
-#[path = "../desk/mod.rs"]
-mod desk;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
 
-use desk::Desk;
+use sandbox::Sandbox;
 use slice::{Slicer, SlicerOptions};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -152,12 +152,12 @@ fn what_goes_through_a_function_is_in_the_slice() {
          int main(int argc, char **argv) {{ int n = argc;\n{main}between({});\nreturn 0; }}",
         all.len()
     );
-    let mut desk = Desk::new();
-    desk.file("library.c", &source);
-    desk.quietly("relapse cc -g -O1 -w -fno-builtin -pthread -o library library.c -lm");
-    let output = desk.record("./library", "").stdout;
+    let mut sandbox = Sandbox::new();
+    sandbox.file("library.c", &source);
+    sandbox.quietly("relapse cc -g -O1 -w -fno-builtin -pthread -o library library.c -lm");
+    let output = sandbox.record("./library", "").stdout;
     let text = String::from_utf8(output).expect("text");
-    let process = desk.loaded();
+    let process = sandbox.loaded();
     let slicer = Slicer::new(&process, SlicerOptions::default());
     let called: BTreeSet<&str> =
         process.image.modules().flat_map(|(_, m)| &m.model.symbols).map(|s| &*s.name).collect();
@@ -177,7 +177,7 @@ fn what_goes_through_a_function_is_in_the_slice() {
             let _ = writeln!(wrong, "{name} printed nothing");
             continue;
         }
-        let criteria = slicer.ask_outputs("stdout", start as u64..end as u64).expect("replay");
+        let criteria = slicer.output_criteria("stdout", start as u64..end as u64).expect("replay");
         let slice = slicer.slice(&criteria, &mut |_| {}).expect("a slice");
         let lines: BTreeSet<u32> = slicer.lines(&slice).into_iter().map(|(_, line)| line).collect();
         for line in set.iter().filter(|line| !lines.contains(line)) {

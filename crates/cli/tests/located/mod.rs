@@ -8,19 +8,19 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What a case says of this.
-pub fn located(case: &Case, expected: Option<&str>, desk: &Path) -> Result<(), String> {
+pub fn located(case: &Case, expected: Option<&str>, sandbox: &Path) -> Result<(), String> {
     let says = case.says.located.as_ref().ok_or("nothing is said of it")?;
-    let tree = desk.join("bad");
+    let tree = sandbox.join("bad");
     let mut command = Command::new(env!("CARGO_BIN_EXE_relapse"));
     command.args(["--color", "never", "locate", "--quiet", "--json", "-", "--repeat", "2"]);
-    command.arg("--work").arg(desk.join("work")).args([
+    command.arg("--work").arg(sandbox.join("work")).args([
         "--build",
         &case.says.build,
         "--test",
         &case.says.test,
     ]);
     if let Some(expected) = expected {
-        let file = desk.join("expected");
+        let file = sandbox.join("expected");
         std::fs::write(&file, expected).map_err(|e| e.to_string())?;
         command.arg("--expect").arg(file);
     }

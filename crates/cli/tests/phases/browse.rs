@@ -1,6 +1,6 @@
 //! The tree of phases in a real pseudo-terminal.
 
-use super::desk::Desk;
+use super::sandbox::Sandbox;
 use super::window::{Window, winsize};
 use super::{DATABASE, line};
 use rustix::termios::tcsetwinsize;
@@ -35,18 +35,18 @@ impl Window {
     }
 }
 
-fn recorded() -> (Desk, String) {
-    let mut desk = Desk::with_program("db", DATABASE);
-    desk.record("./db", "");
-    (desk, format!("slice run --at db.c:{} --phases", line(DATABASE, "ask")))
+fn recorded() -> (Sandbox, String) {
+    let mut sandbox = Sandbox::with_program("db", DATABASE);
+    sandbox.record("./db", "");
+    (sandbox, format!("slice run --at db.c:{} --phases", line(DATABASE, "ask")))
 }
 
 /// Somebody who knows which values are wrong comes to the faulty line by arrow keys.
 #[test]
 fn keys_lead_to_the_faulty_line() {
-    let (desk, command) = recorded();
+    let (sandbox, command) = recorded();
     let (put, bug) = (line(DATABASE, "put"), line(DATABASE, "bug"));
-    let mut window = Window::open(&desk, (30, 120), &command, &[]);
+    let mut window = Window::open(&sandbox, (30, 120), &command, &[]);
     window.until("the first level", |t| t.contains("asked about"));
     window.down_to(&format!("db.c:{put},"));
     // Its line stands beside it, with a mark.
@@ -82,8 +82,8 @@ fn keys_lead_to_the_faulty_line() {
 /// Ctrl-C and signals end it, with the terminal as it was; without colours nothing is coloured.
 #[test]
 fn every_way_out_gives_the_terminal_back() {
-    let (desk, command) = recorded();
-    let mut window = Window::open(&desk, (24, 80), &command, &[("NO_COLOR", "1")]);
+    let (sandbox, command) = recorded();
+    let mut window = Window::open(&sandbox, (24, 80), &command, &[("NO_COLOR", "1")]);
     window.until("the first level", |t| t.contains("asked about"));
     let plain = |s: &vt100::Screen| {
         let cells = (0..24).flat_map(|r| (0..80).map(move |c| (r, c)));
@@ -96,7 +96,7 @@ fn every_way_out_gives_the_terminal_back() {
     assert_eq!(status.code(), Some(130));
 
     for (signal, code) in [("-TERM", 143), ("-HUP", 129)] {
-        let mut window = Window::open(&desk, (24, 80), &command, &[]);
+        let mut window = Window::open(&sandbox, (24, 80), &command, &[]);
         window.until("the first level", |t| t.contains("asked about"));
         assert!(!plain(window.screen.screen()));
         // setsid forks only if it has to.

@@ -1,6 +1,6 @@
 //! Ctrl-C while a slice is on its way: what was found so far, and that it is not all.
 
-use super::desk::Desk;
+use super::sandbox::Sandbox;
 use super::window::Window;
 use std::fs::File;
 
@@ -25,10 +25,10 @@ fn under_way(screen: &str) -> bool {
 
 #[test]
 fn an_interrupted_slice_says_what_it_found_and_that_there_is_more() {
-    let mut desk = Desk::with_program("long", LONG);
-    desk.record("./long 10000000", "");
+    let mut sandbox = Sandbox::with_program("long", LONG);
+    sandbox.record("./long 10000000", "");
     // As text, with everything on the terminal.
-    let mut window = Window::open(&desk, (24, 80), "slice run --at long.c:7", &[]);
+    let mut window = Window::open(&sandbox, (24, 80), "slice run --at long.c:7", &[]);
     window.until("progress", under_way);
     window.press("\x03");
     let (status, text) = window.ended();
@@ -37,10 +37,10 @@ fn an_interrupted_slice_says_what_it_found_and_that_there_is_more() {
     assert!(text.contains("interrupted: this is what was found so far"), "{text}");
     // As a document, which is whole and says so too; and in phases.
     for (option, schema) in [("", "relapse.slice/1"), ("--phases", "relapse.phases/1")] {
-        let path = desk.path().join("answer.json");
+        let path = sandbox.path().join("answer.json");
         let command = format!("slice run --at long.c:7 --json {option}");
         let output = File::create(&path).expect("a file");
-        let mut window = Window::open_into(&desk, (24, 80), &command, &[], Some(output));
+        let mut window = Window::open_into(&sandbox, (24, 80), &command, &[], Some(output));
         window.until("progress", under_way);
         window.press("\x03");
         let (status, text) = window.ended();
@@ -70,9 +70,9 @@ int main(int argc, char **argv) {
 
 #[test]
 fn a_level_that_takes_too_long_can_be_left() {
-    let mut desk = Desk::with_program("away", AWAY);
-    desk.record("./away 6000000", "");
-    let mut window = Window::open(&desk, (24, 100), "slice run --at away.c:11 --phases", &[]);
+    let mut sandbox = Sandbox::with_program("away", AWAY);
+    sandbox.record("./away 6000000", "");
+    let mut window = Window::open(&sandbox, (24, 100), "slice run --at away.c:11 --phases", &[]);
     window.until("the first level", |t| t.contains("asked about"));
     window.press("\x1b[C");
     window.until("work", |t| t.contains("replaying"));

@@ -1,12 +1,12 @@
 //! `relapse slice … --phases`.
 
 mod browse;
-#[path = "../desk/mod.rs"]
-mod desk;
 mod interrupt;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
 mod window;
 
-use desk::Desk;
+use sandbox::Sandbox;
 use serde_json::Value;
 use slice::phases::tree::Room;
 use slice::phases::{Level, Oracle, Phased};
@@ -19,8 +19,8 @@ fn line(source: &str, mark: &str) -> u64 {
     source.lines().position(|l| l.contains(&mark)).unwrap_or_else(|| panic!("no {mark}")) as u64 + 1
 }
 
-fn json(desk: &mut Desk, command: &str) -> Value {
-    serde_json::from_str(&desk.quietly(&format!("{command} --json"))).expect("JSON")
+fn json(sandbox: &mut Sandbox, command: &str) -> Value {
+    serde_json::from_str(&sandbox.quietly(&format!("{command} --json"))).expect("JSON")
 }
 
 fn kinds(level: &Value) -> Vec<&str> {
@@ -32,13 +32,13 @@ const DATABASE: &str = include_str!("../fixtures/database.c");
 
 #[test]
 fn wrong_values_lead_to_the_line_that_made_the_first() {
-    let mut desk = Desk::with_program("db", DATABASE);
-    let output = desk.record("./db", "");
+    let mut sandbox = Sandbox::with_program("db", DATABASE);
+    let output = sandbox.record("./db", "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "Asia\n");
     let (put, bug) = (line(DATABASE, "put"), line(DATABASE, "bug"));
-    desk.file("wrong", &format!("# by eye\ndb.c:{put}\ndb.c:{bug}:current\n"));
+    sandbox.file("wrong", &format!("# by eye\ndb.c:{put}\ndb.c:{bug}:current\n"));
     let ask = line(DATABASE, "ask");
-    let answer = json(&mut desk, &format!("relapse slice run --at db.c:{ask} --phases --oracle wrong"));
+    let answer = json(&mut sandbox, &format!("relapse slice run --at db.c:{ask} --phases --oracle wrong"));
     assert_eq!(answer["schema"], "relapse.phases/1");
     assert_eq!(answer["found"]["line"], bug, "{answer:#}");
     assert_eq!(answer["found"]["function"], "read_db");
@@ -67,10 +67,10 @@ fn wrong_values_lead_to_the_line_that_made_the_first() {
 /// Strings that were only passed on are shown as the program has them.
 #[test]
 fn constants_are_shown_though_never_read() {
-    let mut desk = Desk::with_program("db", DATABASE);
-    desk.record("./db", "");
+    let mut sandbox = Sandbox::with_program("db", DATABASE);
+    sandbox.record("./db", "");
     let ask = line(DATABASE, "ask");
-    let text = desk.quietly(&format!("relapse slice run --at db.c:{ask} --phases"));
+    let text = sandbox.quietly(&format!("relapse slice run --at db.c:{ask} --phases"));
     assert!(text.contains("entries[current] = 0x") && text.contains(" \"Asia\""), "{text}");
     assert!(text.contains(" \"rie\""), "{text}");
     assert!(!text.contains("\"\""), "{text}");
@@ -89,9 +89,9 @@ impl Oracle for Tired<'_> {
 /// A level that is being made can be stopped, and what was found before is kept.
 #[test]
 fn levels_can_be_stopped() {
-    let (_desk, process) = desk::recorded(DATABASE, "");
+    let (_desk, process) = sandbox::recorded(DATABASE, "");
     let slicer = Slicer::new(&process, SlicerOptions { segment: 61, ..SlicerOptions::default() });
-    let question = slicer.ask_line("p.c", line(DATABASE, "ask") as u32).expect("an answer");
+    let question = slicer.line_criteria("p.c", line(DATABASE, "ask") as u32).expect("an answer");
     let slice = slicer.slice(&question, &mut |_| {}).expect("a slice");
     let from = slice.criteria.iter().flatten().next_back().copied().expect("a node");
     let stop = AtomicBool::new(false);
@@ -119,12 +119,12 @@ int main(void) {
     return 0;
 }
 ";
-    let mut desk = Desk::with_program("sum", source);
-    desk.record("./sum", "");
-    desk.file("wrong", "sum.c:5\n");
+    let mut sandbox = Sandbox::with_program("sum", source);
+    sandbox.record("./sum", "");
+    sandbox.file("wrong", "sum.c:5\n");
     for (option, groups) in [("", 10), ("--groups 4", 4)] {
         let answer =
-            json(&mut desk, &format!("relapse slice run --at sum.c:6 --phases --oracle wrong {option}"));
+            json(&mut sandbox, &format!("relapse slice run --at sum.c:6 --phases --oracle wrong {option}"));
         let rounds = kinds(&answer["levels"][1]).into_iter().filter(|k| *k == "rounds").count();
         assert!(rounds <= groups && rounds + 1 >= groups, "{option}: {rounds} of {groups}: {answer:#}");
         assert_eq!(answer["found"]["line"], 5);
@@ -134,11 +134,11 @@ int main(void) {
 /// The page has every level, each once, all folded.
 #[test]
 fn a_page_has_the_levels_folded() {
-    let mut desk = Desk::with_program("db", DATABASE);
-    desk.record("./db", "");
+    let mut sandbox = Sandbox::with_program("db", DATABASE);
+    sandbox.record("./db", "");
     let (ask, bug) = (line(DATABASE, "ask"), line(DATABASE, "bug"));
-    desk.quietly(&format!("relapse slice run --at db.c:{ask} --phases --html levels.html"));
-    let page = std::fs::read_to_string(desk.path().join("levels.html")).expect("a page");
+    sandbox.quietly(&format!("relapse slice run --at db.c:{ask} --phases --html levels.html"));
+    let page = std::fs::read_to_string(sandbox.path().join("levels.html")).expect("a page");
     assert!(!page.contains("<details open"));
     assert!(page.contains(&format!("It went wrong at db.c:{bug} in read_db.")), "{page}");
     assert!(page.contains("current = size - 1; /* bug */ // D</mark>"), "{page}");
@@ -169,10 +169,10 @@ int main(int argc, char **argv) {
     return noise == 0;
 }
 "#;
-    let mut desk = Desk::with_program("chain", source);
-    desk.record("./chain", "");
+    let mut sandbox = Sandbox::with_program("chain", source);
+    sandbox.record("./chain", "");
     let ask = line(source, "ask");
-    let answer = json(&mut desk, &format!("relapse slice run --at chain.c:{ask} --phases"));
+    let answer = json(&mut sandbox, &format!("relapse slice run --at chain.c:{ask} --phases"));
     let level = &answer["levels"][0];
     let calls: Vec<&str> = level["phases"]
         .as_array()
@@ -190,19 +190,19 @@ int main(int argc, char **argv) {
         .filter_map(|f| f["line"].as_u64())
         .collect();
     assert_eq!(values, [line(source, "one"), line(source, "two")], "{level:#}");
-    let text = desk.quietly(&format!("relapse slice run --at chain.c:{ask} --phases"));
+    let text = sandbox.quietly(&format!("relapse slice run --at chain.c:{ask} --phases"));
     assert!(text.starts_with("Level 1, in main:"), "{text}");
     assert!(text.contains("call two"), "{text}");
 }
 
 #[test]
 fn an_oracle_that_makes_no_sense_is_refused() {
-    let mut desk = Desk::with_program("db", DATABASE);
-    desk.record("./db", "");
-    desk.file("wrong", "# nothing\n\nnonsense\n");
-    desk.run("relapse slice run --output stdout@0 --phases --oracle wrong");
-    desk.run("relapse slice run --output stdout@0 --phases --oracle missing");
-    assert_session!(desk, @r#"
+    let mut sandbox = Sandbox::with_program("db", DATABASE);
+    sandbox.record("./db", "");
+    sandbox.file("wrong", "# nothing\n\nnonsense\n");
+    sandbox.run("relapse slice run --output stdout@0 --phases --oracle wrong");
+    sandbox.run("relapse slice run --output stdout@0 --phases --oracle missing");
+    assert_session!(sandbox, @r#"
     $ relapse slice run --output stdout@0 --phases --oracle wrong
     [stderr] relapse: wrong, line 3: "nonsense" is not of the form FILE:LINE or FILE:LINE:EXPR, such as main.c:12:sum
     [exit 2]
@@ -218,13 +218,13 @@ fn what_was_not_asked_is_said() {
         unsigned sum = 7, n = (unsigned)atoi(argv[1]);\n    \
         for (unsigned i = 0; i < n; i++)\n        sum = sum * 31 + i;\n    \
         printf(\"%u\\n\", sum);\n    return 0;\n}\n";
-    let mut desk = Desk::with_program("long", source);
-    desk.record("./long 300000", "");
+    let mut sandbox = Sandbox::with_program("long", source);
+    sandbox.record("./long 300000", "");
     let command = "relapse slice run --at long.c:7 --phases --relevant";
-    let whole = json(&mut desk, command);
+    let whole = json(&mut sandbox, command);
     assert_eq!((&whole["asked_back_to"], &whole["coarse_pointers"]), (&Value::Null, &false.into()));
-    let bounded = json(&mut desk, &format!("{command} --limit 10"));
+    let bounded = json(&mut sandbox, &format!("{command} --limit 10"));
     assert!(bounded["asked_back_to"]["instruction"].as_u64() > Some(1_000_000), "{bounded:#}");
-    let text = desk.quietly(&format!("{command} --limit 10"));
+    let text = sandbox.quietly(&format!("{command} --limit 10"));
     assert!(text.contains("were not asked whether they could have mattered"), "{text}");
 }

@@ -1,6 +1,6 @@
 //! A command in a real pseudo-terminal, and what is on its screen.
 
-use super::desk::Desk;
+use super::sandbox::Sandbox;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 use std::fs::File;
@@ -27,13 +27,13 @@ pub struct Window {
 
 impl Window {
     /// With a size in rows and columns.
-    pub fn open(desk: &Desk, size: (u16, u16), words: &str, variables: &[(&str, &str)]) -> Window {
-        Window::open_into(desk, size, words, variables, None)
+    pub fn open(sandbox: &Sandbox, size: (u16, u16), words: &str, variables: &[(&str, &str)]) -> Window {
+        Window::open_into(sandbox, size, words, variables, None)
     }
 
     /// The same, with standard output going to a file.
     pub fn open_into(
-        desk: &Desk,
+        sandbox: &Sandbox,
         size: (u16, u16),
         words: &str,
         variables: &[(&str, &str)],
@@ -50,7 +50,7 @@ impl Window {
         // `setsid --ctty` makes it the controlling terminal, so that signals come from it.
         let mut command = Command::new("setsid");
         command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_relapse")]).args(words.split_whitespace());
-        command.current_dir(desk.path()).env("TERM", "xterm").env_remove("NO_COLOR");
+        command.current_dir(sandbox.path()).env("TERM", "xterm").env_remove("NO_COLOR");
         command.envs(variables.iter().copied());
         let child =
             command.stdin(end()).stdout(output.unwrap_or_else(end)).stderr(end()).spawn().expect("setsid");

@@ -1,7 +1,7 @@
 //! Relevant slices of which only a few executions are kept, and the rest is counted, have the
 //! same sites as often as those of which all are kept: what is counted goes another way.
 
-use super::desk::recorded;
+use super::sandbox::recorded;
 use super::{VARIANTS, generate};
 use replay::process::LoadedProcess;
 use slice::{Criterion, Occurrence, Precision, Relevance, Slice, Slicer, SlicerOptions, Wanted};
@@ -66,7 +66,7 @@ fn random_programs(seeds: std::ops::Range<u64>, each: usize) {
         let cases: Vec<generate::Case> = (0..each).map(|_| writer.case()).collect();
         let (_desk, process) = recorded(&writer.finish(), "");
         let slicer = Slicer::new(&process, SlicerOptions::default());
-        let ask = |case: &generate::Case| slicer.ask_line("p.c", case.question).expect("an answer");
+        let ask = |case: &generate::Case| slicer.line_criteria("p.c", case.question).expect("an answer");
         let questions: Vec<Vec<Criterion>> = cases.iter().map(ask).collect();
         let name = format!("programs {seed}");
         counted += compare(&process, &name, &questions, if seed % 2 == 0 { 1 << 20 } else { 61 });

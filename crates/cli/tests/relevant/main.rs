@@ -2,18 +2,18 @@
 //! are in `fixtures`.
 
 mod counted;
-#[path = "../desk/mod.rs"]
-mod desk;
 mod generate;
 mod model;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
 
-use desk::recorded;
 use program::inst::Inst;
+use sandbox::recorded;
 use slice::{Criterion, Occurrence, Relevance, Request, Slicer, SlicerOptions, Variant, Wanted};
 use std::collections::BTreeSet;
 
 fn lines_of(slicer: &Slicer<'_>, line: u32, variant: Option<Relevance>) -> Vec<u32> {
-    let question = slicer.ask_line("p.c", line).expect("an answer");
+    let question = slicer.line_criteria("p.c", line).expect("an answer");
     assert!(!question.is_empty(), "line {line} ran");
     let slice = match variant {
         Some(relevance) => slicer.relevant(&question, relevance, &mut |_| {}),
@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
 ";
     let (_desk, process) = recorded(source, "");
     let slicer = Slicer::new(&process, SlicerOptions { segment: 61, ..SlicerOptions::default() });
-    let criteria = slicer.ask_line("p.c", 6).expect("an answer");
+    let criteria = slicer.line_criteria("p.c", 6).expect("an answer");
     let stop = std::sync::atomic::AtomicBool::new(true);
     let request = Request { criteria: &criteria, stop: Some(&stop), ..Request::default() };
     let part = slicer.ask(&request, &mut |_| {}).expect("a slice");
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
     assert_eq!(whole, [3, 4, 6, 7, 8, 10]);
     let limited = Relevance { limit: 100, ..Relevance::default() };
     assert_eq!(lines_of(&slicer, 10, Some(limited)), [3, 6, 7, 8, 10]);
-    let criteria = slicer.ask_line("p.c", 10).expect("an answer");
+    let criteria = slicer.line_criteria("p.c", 10).expect("an answer");
     let slice = |relevance| slicer.relevant(&criteria, relevance, &mut |_| {}).expect("a slice");
     assert!(slice(limited).asked_back_to.is_some_and(|at| at.step > 61));
     assert_eq!(slice(Relevance::default()).asked_back_to, None);
@@ -88,7 +88,7 @@ fn branches_are_told_apart(seeds: std::ops::Range<u64>, each: usize) {
         let (_desk, process) = recorded(&text, "");
         let slicer = Slicer::new(&process, SlicerOptions::default());
         for (n, case) in cases.iter().enumerate() {
-            let criteria = slicer.ask_line("p.c", case.question).expect("an answer");
+            let criteria = slicer.line_criteria("p.c", case.question).expect("an answer");
             let ask = |criteria: &[Criterion], among: &[Occurrence]| {
                 let relevance = of(Variant::Closure);
                 let request = Request { criteria, relevance, among, ..Request::default() };

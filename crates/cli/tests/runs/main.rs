@@ -1,33 +1,33 @@
 //! `relapse diff`, `relapse views` and `relapse cause`, on recorded C programs.
 
-#[path = "../desk/mod.rs"]
-mod desk;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
 
-use desk::Desk;
+use sandbox::Sandbox;
 use serde_json::Value;
 
-/// A desk with programs of `programs/`, compiled.
-fn desk(programs: &[&str]) -> Desk {
-    let mut desk = Desk::new();
+/// A sandbox with programs of `programs/`, compiled.
+fn sandbox(programs: &[&str]) -> Sandbox {
+    let mut sandbox = Sandbox::new();
     for name in programs {
         let path = format!("{}/tests/runs/programs/{name}.c", env!("CARGO_MANIFEST_DIR"));
         let source = std::fs::read_to_string(&path).expect("a program");
-        desk.file(&format!("{name}.c"), &source);
-        desk.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
+        sandbox.file(&format!("{name}.c"), &source);
+        sandbox.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
     }
-    desk
+    sandbox
 }
 
 /// Records a program into a directory of its own.
-fn record(desk: &Desk, into: &str, command: &str) {
-    let output = desk.execute(&format!("relapse record --quiet -o {into} -- {command}"), "");
+fn record(sandbox: &Sandbox, into: &str, command: &str) {
+    let output = sandbox.execute(&format!("relapse record --quiet -o {into} -- {command}"), "");
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(desk.path().join(into).exists(), "{command}: {error}");
+    assert!(sandbox.path().join(into).exists(), "{command}: {error}");
 }
 
 /// The JSON that a command prints, whatever its exit code.
-fn json(desk: &Desk, line: &str) -> Value {
-    let output = desk.execute(line, "");
+fn json(sandbox: &Sandbox, line: &str) -> Value {
+    let output = sandbox.execute(line, "");
     let error = String::from_utf8_lossy(&output.stderr);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{line}: {e}: {error}"))
 }
@@ -45,34 +45,34 @@ fn all_said(list: &Value, side: &str) -> Vec<String> {
 
 /// The store as it was, and changed in one way.
 fn stores(other: &str) -> Value {
-    let desk = desk(&["store_old", other]);
-    record(&desk, "old", "./store_old");
-    record(&desk, "new", &format!("./{other}"));
-    json(&desk, "relapse diff old new --all --json")
+    let sandbox = sandbox(&["store_old", other]);
+    record(&sandbox, "old", "./store_old");
+    record(&sandbox, "new", &format!("./{other}"));
+    json(&sandbox, "relapse diff old new --all --json")
 }
 
 #[test]
 fn two_runs_of_one_program_say_the_same() {
-    let mut desk = desk(&["store_old"]);
-    record(&desk, "one", "./store_old");
-    record(&desk, "two", "./store_old");
-    let output = desk.run("relapse diff one two");
+    let mut sandbox = sandbox(&["store_old"]);
+    record(&sandbox, "one", "./store_old");
+    record(&sandbox, "two", "./store_old");
+    let output = sandbox.run("relapse diff one two");
     assert!(output.status.success());
-    assert!(desk.transcript().contains("the runs say the same"), "{}", desk.transcript());
+    assert!(sandbox.transcript().contains("the runs say the same"), "{}", sandbox.transcript());
 }
 
 #[test]
 fn what_is_another_value_in_every_run_is_no_difference() {
     let words = "the quick brown fox jumps over the lazy dog";
-    let mut desk = desk(&["seeds"]);
-    record(&desk, "one", &format!("./seeds {words}"));
-    record(&desk, "two", &format!("./seeds {words}"));
-    let same = json(&desk, "relapse diff one two --json");
+    let mut sandbox = sandbox(&["seeds"]);
+    record(&sandbox, "one", &format!("./seeds {words}"));
+    record(&sandbox, "two", &format!("./seeds {words}"));
+    let same = json(&sandbox, "relapse diff one two --json");
     assert_eq!(same["shown"], serde_json::json!([]), "{same:#}");
-    assert!(desk.run("relapse diff one two").status.success(), "{}", desk.transcript());
+    assert!(sandbox.run("relapse diff one two").status.success(), "{}", sandbox.transcript());
     // What was asked for does differ, whatever the seed.
-    record(&desk, "other", "./seeds the quick red fox jumps over the lazy dog again");
-    let other = json(&desk, "relapse diff one other --json --only variable:table.used");
+    record(&sandbox, "other", "./seeds the quick red fox jumps over the lazy dog again");
+    let other = json(&sandbox, "relapse diff one other --json --only variable:table.used");
     let new = all_said(&other["shown"], "right");
     assert!(new.iter().any(|s| s.ends_with("t.used = 9")), "{new:?}");
 }
@@ -81,28 +81,28 @@ fn what_is_another_value_in_every_run_is_no_difference() {
 /// says of those is no difference.
 #[test]
 fn what_is_met_in_a_crowded_table_is_no_difference() {
-    let mut desk = desk(&["seeds"]);
-    desk.quietly("relapse cc -g -DSLOTS=12 -o crowded seeds.c");
+    let mut sandbox = sandbox(&["seeds"]);
+    sandbox.quietly("relapse cc -g -DSLOTS=12 -o crowded seeds.c");
     for _ in 0..6 {
         for name in ["one", "two"] {
             let words = "the quick brown fox jumps over the lazy dog";
-            desk.quietly(&format!("relapse record --quiet --force -o {name} -- ./crowded {words}"));
+            sandbox.quietly(&format!("relapse record --quiet --force -o {name} -- ./crowded {words}"));
         }
-        let same = json(&desk, "relapse diff one two --json");
+        let same = json(&sandbox, "relapse diff one two --json");
         assert_eq!(same["shown"], serde_json::json!([]), "{same:#}");
     }
 }
 
 #[test]
 fn blocks_have_the_size_that_was_allocated() {
-    let desk = desk(&["blocks"]);
+    let sandbox = sandbox(&["blocks"]);
     for name in ["one", "two"] {
         let line = format!("relapse record --quiet -o {name} -- ./blocks");
-        assert!(desk.execute(&line, "first line\na;b;c").status.success());
+        assert!(sandbox.execute(&line, "first line\na;b;c").status.success());
     }
-    let same = json(&desk, "relapse diff one two --json");
+    let same = json(&sandbox, "relapse diff one two --json");
     assert_eq!(same["differences"], 0, "{same:#}");
-    let listed = desk.execute("relapse views one file:blocks.c --all", "");
+    let listed = sandbox.execute("relapse views one file:blocks.c --all", "");
     let text = String::from_utf8_lossy(&listed.stdout).into_owned();
     for size in ["(9 bytes)", "(2 bytes)", "(200 bytes)", "(20 bytes)"] {
         assert!(text.contains(size), "{size}: {text}");
@@ -111,11 +111,11 @@ fn blocks_have_the_size_that_was_allocated() {
 
 #[test]
 fn differences_can_be_looked_at_from_the_end() {
-    let desk = desk(&["store_old", "store_wrong"]);
-    record(&desk, "old", "./store_old");
-    record(&desk, "new", "./store_wrong");
+    let sandbox = sandbox(&["store_old", "store_wrong"]);
+    record(&sandbox, "old", "./store_old");
+    record(&sandbox, "new", "./store_wrong");
     let numbers = |line: &str| -> Vec<u64> {
-        let answer = json(&desk, line);
+        let answer = json(&sandbox, line);
         let shown = answer["shown"].as_array().expect("sequences");
         shown.iter().filter_map(|s| s["number"].as_u64()).collect()
     };
@@ -130,19 +130,19 @@ fn differences_can_be_looked_at_from_the_end() {
 
 #[test]
 fn differences_can_be_asked_for_by_name() {
-    let desk = desk(&["store_old", "store_wrong"]);
-    record(&desk, "old", "./store_old");
-    record(&desk, "new", "./store_wrong");
-    let all = json(&desk, "relapse diff old new --json");
-    let total = json(&desk, "relapse diff old new --json --only variable:store.total");
+    let sandbox = sandbox(&["store_old", "store_wrong"]);
+    record(&sandbox, "old", "./store_old");
+    record(&sandbox, "new", "./store_wrong");
+    let all = json(&sandbox, "relapse diff old new --json");
+    let total = json(&sandbox, "relapse diff old new --json --only variable:store.total");
     let count = |answer: &Value| answer["shown"].as_array().expect("sequences").len();
     assert!(0 < count(&total) && count(&total) <= count(&all), "{total:#}");
     let said = all_said(&total["shown"], "right");
     assert!(said.iter().any(|s| s.contains("store#1.total")), "{said:?}");
-    let none = json(&desk, "relapse diff old new --json --only function:nobody");
+    let none = json(&sandbox, "relapse diff old new --json --only function:nobody");
     assert_eq!((count(&none), none["ignored"].as_u64()), (0, all["sequences"]["all"].as_u64()));
     let neither = "relapse diff old new --json --only variable:store.total --ignore variable:store.total";
-    let neither = json(&desk, neither);
+    let neither = json(&sandbox, neither);
     assert_eq!(count(&neither), 0, "{neither:#}");
 }
 
@@ -184,37 +184,37 @@ fn another_order_is_no_difference() {
 
 #[test]
 fn the_first_difference_is_named_and_can_be_passed_over() {
-    let mut desk = desk(&["store_old", "store_wrong"]);
-    record(&desk, "old", "./store_old");
-    record(&desk, "new", "./store_wrong");
-    let text = String::from_utf8(desk.execute("relapse diff old new --first", "").stdout).expect("text");
+    let mut sandbox = sandbox(&["store_old", "store_wrong"]);
+    record(&sandbox, "old", "./store_old");
+    record(&sandbox, "new", "./store_wrong");
+    let text = String::from_utf8(sandbox.execute("relapse diff old new --first", "").stdout).expect("text");
     assert!(
         text.starts_with(
             "\nThe runs part in add (store_wrong.c:29): set store#1.total was 3, and is 0 in the other run."
         ),
         "{text}"
     );
-    let answer = json(&desk, "relapse diff old new --first --json --ignore variable:store.total");
+    let answer = json(&sandbox, "relapse diff old new --first --json --ignore variable:store.total");
     let first = said(&answer["shown"][0], "right");
     assert!(first[0].starts_with("call printf(") || first[0].starts_with("get store#1.count"), "{first:#?}");
     assert!(answer["ignored"].as_u64().expect("a number") > 0);
-    desk.run("relapse diff old new --first --ignore file:store_old.c --ignore file:store_wrong.c");
-    desk.run("relapse diff old new --ignore total");
-    let transcript = desk.transcript();
+    sandbox.run("relapse diff old new --first --ignore file:store_old.c --ignore file:store_wrong.c");
+    sandbox.run("relapse diff old new --ignore total");
+    let transcript = sandbox.transcript();
     assert!(transcript.contains("Nothing differs but what is ignored."), "{transcript}");
     assert!(transcript.contains("is not of the form function:NAME"), "{transcript}");
 }
 
 #[test]
 fn the_cause_of_the_servlets_regression_is_found() {
-    let desk = desk(&["servlet_old", "servlet_new"]);
+    let sandbox = sandbox(&["servlet_old", "servlet_new"]);
     // The document has a character below 32.
     for (version, program) in [("old", "./servlet_old"), ("new", "./servlet_new")] {
-        record(&desk, &format!("{version}-fails"), &format!("{program} text/html a\u{1}b"));
-        record(&desk, &format!("{version}-passes"), &format!("{program} text/plain a\u{1}b"));
+        record(&sandbox, &format!("{version}-fails"), &format!("{program} text/html a\u{1}b"));
+        record(&sandbox, &format!("{version}-passes"), &format!("{program} text/plain a\u{1}b"));
     }
     let line = "relapse cause old-fails new-fails old-passes new-passes --all --json";
-    let answer = json(&desk, line);
+    let answer = json(&sandbox, line);
     assert_eq!(answer["kind"], "present", "{answer:#}");
     let (old, new) = (all_said(&answer["suspects"], "left"), all_said(&answer["suspects"], "right"));
     assert!(old.iter().any(|s| s == "set entity_util#1.min_char = 32"), "{old:#?}");
@@ -291,14 +291,14 @@ fn what_is_not_done_any_more_is_found_as_removed() {
         )
     };
     let check = "    if (n > a->balance) { a->refused++; return; }\n";
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for (name, text) in [("old", source(check)), ("new", source(""))] {
-        desk.file(&format!("{name}.c"), &text);
-        desk.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
-        record(&desk, &format!("{name}-fails"), &format!("./{name} 20"));
-        record(&desk, &format!("{name}-passes"), &format!("./{name} 5"));
+        sandbox.file(&format!("{name}.c"), &text);
+        sandbox.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
+        record(&sandbox, &format!("{name}-fails"), &format!("./{name} 20"));
+        record(&sandbox, &format!("{name}-passes"), &format!("./{name} 5"));
     }
-    let answer = json(&desk, "relapse cause old-fails new-fails old-passes new-passes --json");
+    let answer = json(&sandbox, "relapse cause old-fails new-fails old-passes new-passes --json");
     let old = all_said(&answer["suspects"], "left");
     assert!(old.iter().any(|s| s == "set account#1.refused = 1"), "{answer:#}");
     let lines = answer["lines"].as_array().expect("lines");
@@ -318,14 +318,14 @@ fn a_line_that_the_other_three_runs_execute_is_named() {
              printf(\"%d\\n\", i.resolution);\n    return 0;\n}}\n"
         )
     };
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for (name, text) in [("old", source("")), ("new", source("    if (resolution < 3000)\n    "))] {
-        desk.file(&format!("{name}.c"), &text);
-        desk.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
-        record(&desk, &format!("{name}-fails"), &format!("./{name} 3780"));
-        record(&desk, &format!("{name}-passes"), &format!("./{name} 2835"));
+        sandbox.file(&format!("{name}.c"), &text);
+        sandbox.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
+        record(&sandbox, &format!("{name}-fails"), &format!("./{name} 3780"));
+        record(&sandbox, &format!("{name}-passes"), &format!("./{name} 2835"));
     }
-    let answer = json(&desk, "relapse cause old-fails new-fails old-passes new-passes --json");
+    let answer = json(&sandbox, "relapse cause old-fails new-fails old-passes new-passes --json");
     let lines = answer["lines"].as_array().expect("lines");
     assert_eq!(lines.len(), 1, "{answer:#}");
     assert_eq!(
@@ -350,16 +350,16 @@ fn a_cause_is_a_line_of_one_version_and_test_and_no_branch_on_an_address() {
         )
     };
     let check = "    if (s[0] == '-')\n        b->state = -1;\n";
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     let versions =
         [("old", source("", "measure", "")), ("new", source("    malloc(16);\n", "length", check))];
     for (name, text) in versions {
-        desk.file(&format!("{name}.c"), &text);
-        desk.quietly(&format!("relapse cc -w -g -O1 -o {name} {name}.c"));
-        record(&desk, &format!("{name}-fails"), &format!("./{name} -abc x"));
-        record(&desk, &format!("{name}-passes"), &format!("./{name} abc"));
+        sandbox.file(&format!("{name}.c"), &text);
+        sandbox.quietly(&format!("relapse cc -w -g -O1 -o {name} {name}.c"));
+        record(&sandbox, &format!("{name}-fails"), &format!("./{name} -abc x"));
+        record(&sandbox, &format!("{name}-passes"), &format!("./{name} abc"));
     }
-    let answer = json(&desk, "relapse cause old-fails new-fails old-passes new-passes --json");
+    let answer = json(&sandbox, "relapse cause old-fails new-fails old-passes new-passes --json");
     let first = &answer["lines"][0];
     assert_eq!(first["source"], "b->state = -1;", "{answer:#}");
     assert_eq!(first["version"], "new", "{answer:#}");
@@ -373,16 +373,16 @@ fn a_cause_is_a_line_of_one_version_and_test_and_no_branch_on_an_address() {
 
 #[test]
 fn views_are_listed_shown_and_linked() {
-    let mut desk = desk(&["store_old"]);
-    record(&desk, "run", "./store_old");
-    let list = json(&desk, "relapse views run --all --json");
+    let mut sandbox = sandbox(&["store_old"]);
+    record(&sandbox, "run", "./store_old");
+    let list = json(&sandbox, "relapse views run --all --json");
     let has = |kind: &str, name: &str| {
         let views = list["views"].as_array().expect("views");
         views.iter().any(|v| v["type"] == kind && v["name"] == name)
     };
     assert!(has("thread", "0") && has("method", "add(store *, item *)"), "{list:#}");
     assert!(has("target", "item#2") && has("active", "store#1"), "{list:#}");
-    let view = json(&desk, "relapse views run target:item#2 --json");
+    let view = json(&sandbox, "relapse views run target:item#2 --json");
     let texts: Vec<&str> =
         view["entries"].as_array().expect("entries").iter().filter_map(|e| e["text"].as_str()).collect();
     assert_eq!(
@@ -390,14 +390,14 @@ fn views_are_listed_shown_and_linked() {
         ["init item#2 (24 bytes)", "set item#2.name = \"pears\"", "set item#2.amount = 5"]
     );
     let event = view["entries"][1]["event"].as_u64().expect("a number");
-    let event = json(&desk, &format!("relapse views run --event {event} --json"));
+    let event = json(&sandbox, &format!("relapse views run --event {event} --json"));
     let types: Vec<&str> =
         event["views"].as_array().expect("views").iter().filter_map(|v| v["type"].as_str()).collect();
     assert_eq!(types, ["thread", "method", "target", "file"]);
-    desk.run("relapse views run nothing");
-    desk.run("relapse views run --type colour");
-    desk.run("relapse views run --event 100000");
-    let transcript = desk.transcript();
+    sandbox.run("relapse views run nothing");
+    sandbox.run("relapse views run --type colour");
+    sandbox.run("relapse views run --event 100000");
+    let transcript = sandbox.transcript();
     assert!(transcript.contains("run has no view \"nothing\""), "{transcript}");
     assert!(transcript.contains("Types are thread, method, target, active, file."), "{transcript}");
     assert!(transcript.contains("there is no event 100000"), "{transcript}");
@@ -405,27 +405,27 @@ fn views_are_listed_shown_and_linked() {
 
 #[test]
 fn unrelated_programs_are_said_to_be_so() {
-    let desk = desk(&["store_old", "servlet_old"]);
-    record(&desk, "one", "./store_old");
-    record(&desk, "two", "./servlet_old text/html x");
-    let answer = json(&desk, "relapse diff one two --json");
+    let sandbox = sandbox(&["store_old", "servlet_old"]);
+    record(&sandbox, "one", "./store_old");
+    record(&sandbox, "two", "./servlet_old text/html x");
+    let answer = json(&sandbox, "relapse diff one two --json");
     assert_eq!(answer["unrelated"], true);
     assert!(answer["differences"].as_u64() > Some(10));
 }
 
 #[test]
 fn small_programs_are_not_related_by_having_a_main() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for (name, function) in [("one", "first"), ("two", "second")] {
         let text = format!(
             "int n; static void {function}(int x) {{ n += x; }} int main(void) {{ {function}(1); }}\n"
         );
-        desk.file(&format!("{name}.c"), &text);
-        desk.quietly(&format!("relapse cc -g -O1 -fno-inline -o {name} {name}.c"));
-        record(&desk, &format!("{name}-run"), &format!("./{name}"));
+        sandbox.file(&format!("{name}.c"), &text);
+        sandbox.quietly(&format!("relapse cc -g -O1 -fno-inline -o {name} {name}.c"));
+        record(&sandbox, &format!("{name}-run"), &format!("./{name}"));
     }
-    assert_eq!(json(&desk, "relapse diff one-run two-run --json")["unrelated"], true);
-    assert_eq!(json(&desk, "relapse diff one-run one-run --json")["unrelated"], false);
+    assert_eq!(json(&sandbox, "relapse diff one-run two-run --json")["unrelated"], true);
+    assert_eq!(json(&sandbox, "relapse diff one-run one-run --json")["unrelated"], false);
 }
 
 #[test]
@@ -433,10 +433,10 @@ fn without_types_less_is_known_and_said() {
     let source = "#include <stdlib.h>\nstatic void poke(unsigned long at, int n) { *(int *)at = n; }\n\
                   int main(void) {\n    unsigned long p = (unsigned long)malloc(40);\n    \
                   for (int i = 0; i < 10; i++) poke(p + 4 * i, i);\n    return 0;\n}\n";
-    let desk = Desk::with_program("poke", source);
-    record(&desk, "one", "./poke");
-    record(&desk, "two", "./poke");
-    let answer = json(&desk, "relapse diff one two --json");
+    let sandbox = Sandbox::with_program("poke", source);
+    record(&sandbox, "one", "./poke");
+    record(&sandbox, "two", "./poke");
+    let answer = json(&sandbox, "relapse diff one two --json");
     assert_eq!(answer["differences"], 0, "{answer:#}");
     assert_eq!(answer["left"]["untyped"], 10);
     let notes = answer["notes"].to_string();
@@ -452,10 +452,10 @@ fn members_of_unions_go_by_what_is_accessed() {
                   static void text(struct cell *c, const char *t) { c->tag = TEXT; c->in.text = t; }\n\
                   int main(int argc, char **argv) {\n    struct cell *c = malloc(sizeof *c);\n    \
                   number(c, 1.5); text(c, argv[1]); c->in.pair.low = 7; c->in.pair.high = argc;\n    return 0;\n}\n";
-    let desk = Desk::with_program("cell", source);
-    record(&desk, "one", "./cell word");
-    record(&desk, "two", "./cell other");
-    let view = json(&desk, "relapse views one target:cell#1 --json");
+    let sandbox = Sandbox::with_program("cell", source);
+    record(&sandbox, "one", "./cell word");
+    record(&sandbox, "two", "./cell other");
+    let view = json(&sandbox, "relapse views one target:cell#1 --json");
     let entries = view["entries"].as_array().expect("entries");
     let texts: Vec<&str> =
         entries.iter().filter(|e| e["kind"] == "set").filter_map(|e| e["text"].as_str()).collect();
@@ -469,7 +469,7 @@ fn members_of_unions_go_by_what_is_accessed() {
     ];
     assert_eq!(texts, expected);
     // The text differs, not where it is.
-    let answer = json(&desk, "relapse diff one two --all --json");
+    let answer = json(&sandbox, "relapse diff one two --all --json");
     let both = [all_said(&answer["shown"], "left"), all_said(&answer["shown"], "right")].concat();
     assert!(both.iter().all(|s| s.contains("\"word\"") || s.contains("\"other\"")), "{both:#?}");
 }
@@ -485,13 +485,13 @@ fn classes_have_bases_names_and_allocations() {
              int main() {{ shape *s = new square(1, {side}); return art::total(s) > 1000; }}\n"
         )
     };
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for (name, text) in [("old", source(3)), ("new", source(4))] {
-        desk.file(&format!("{name}.cc"), &text);
-        desk.quietly(&format!("relapse c++ -g -O1 -o {name} {name}.cc"));
-        record(&desk, &format!("{name}-run"), &format!("./{name}"));
+        sandbox.file(&format!("{name}.cc"), &text);
+        sandbox.quietly(&format!("relapse c++ -g -O1 -o {name} {name}.cc"));
+        record(&sandbox, &format!("{name}-run"), &format!("./{name}"));
     }
-    let view = json(&desk, "relapse views old-run thread:0 --json");
+    let view = json(&sandbox, "relapse views old-run thread:0 --json");
     let texts: Vec<&str> =
         view["entries"].as_array().expect("entries").iter().filter_map(|e| e["text"].as_str()).collect();
     for text in [
@@ -503,7 +503,7 @@ fn classes_have_bases_names_and_allocations() {
     ] {
         assert!(texts.contains(&text), "{text} is not in {texts:#?}");
     }
-    let answer = json(&desk, "relapse diff old-run new-run --all --json");
+    let answer = json(&sandbox, "relapse diff old-run new-run --all --json");
     let new = all_said(&answer["shown"], "right");
     let expected = [
         "call square::square(this = &square#1, i = 1, s = 4)",
@@ -527,34 +527,35 @@ fn threads_are_compared_pair_by_pair() {
              pthread_create(&u, 0, other, &b);\n    pthread_join(t, 0);\n    pthread_join(u, 0);\n    return 0;\n}}\n"
         )
     };
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     for (name, text) in [("old", source(2)), ("new", source(3))] {
-        desk.file(&format!("{name}.c"), &text);
-        desk.quietly(&format!("relapse cc -g -O1 -pthread -o {name} {name}.c"));
-        record(&desk, &format!("{name}-run"), &format!("./{name}"));
+        sandbox.file(&format!("{name}.c"), &text);
+        sandbox.quietly(&format!("relapse cc -g -O1 -pthread -o {name} {name}.c"));
+        record(&sandbox, &format!("{name}-run"), &format!("./{name}"));
     }
-    let answer = json(&desk, "relapse diff old-run new-run --json");
+    let answer = json(&sandbox, "relapse diff old-run new-run --json");
     assert_eq!(all_said(&answer["shown"], "left"), ["set b.value = 2"], "{answer:#}");
     assert_eq!(all_said(&answer["shown"], "right"), ["set b.value = 3"]);
     // Threads begin where they are started and end where they end.
-    let view = json(&desk, "relapse views old-run --all --json");
+    let view = json(&sandbox, "relapse views old-run --all --json");
     let threads = view["views"].as_array().expect("views").iter().filter(|v| v["type"] == "thread").count();
     assert_eq!(threads, 3, "{view:#}");
     let text =
-        String::from_utf8(desk.execute("relapse views old-run thread:0 --all", "").stdout).expect("text");
+        String::from_utf8(sandbox.execute("relapse views old-run thread:0 --all", "").stdout).expect("text");
     assert_eq!(text.matches("fork main").count(), 2, "{text}");
     assert_eq!(text.matches("end exit").count(), 1, "{text}");
-    let answer = json(&desk, "relapse diff old-run new-run --json --ignore variable:value");
+    let answer = json(&sandbox, "relapse diff old-run new-run --json --ignore variable:value");
     assert_eq!(answer["shown"].as_array().map(Vec::len), Some(0));
 }
 
 #[test]
 fn a_trace_kept_on_disk_gives_the_same_answer() {
-    let desk = desk(&["store_old", "store_wrong"]);
-    record(&desk, "old", "./store_old");
-    record(&desk, "new", "./store_wrong");
-    let of =
-        |options: &str| json(&desk, &format!("relapse diff old new --json --all {options}"))["shown"].clone();
+    let sandbox = sandbox(&["store_old", "store_wrong"]);
+    record(&sandbox, "old", "./store_old");
+    record(&sandbox, "new", "./store_wrong");
+    let of = |options: &str| {
+        json(&sandbox, &format!("relapse diff old new --json --all {options}"))["shown"].clone()
+    };
     let views = of("");
     assert!(views.as_array().is_some_and(|shown| !shown.is_empty()));
     assert_eq!(views, of("--memory 0"));
@@ -562,22 +563,22 @@ fn a_trace_kept_on_disk_gives_the_same_answer() {
 
 #[test]
 fn a_page_shows_both_runs_and_links_views() {
-    let desk = desk(&["store_old", "store_wrong"]);
-    record(&desk, "old", "./store_old");
-    record(&desk, "new", "./store_wrong");
-    desk.execute("relapse diff old new --html page.html", "");
-    let page = std::fs::read_to_string(desk.path().join("page.html")).expect("a page");
+    let sandbox = sandbox(&["store_old", "store_wrong"]);
+    record(&sandbox, "old", "./store_old");
+    record(&sandbox, "new", "./store_wrong");
+    sandbox.execute("relapse diff old new --html page.html", "");
+    let page = std::fs::read_to_string(sandbox.path().join("page.html")).expect("a page");
     assert!(page.contains("set store#1.total = 3") && page.contains("set store#1.total = 0"));
     assert!(page.contains("target store#1</a>") && page.contains("back to the difference"));
 }
 
 #[test]
 fn an_explanation_uses_a_passing_test() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (version, name) in [("good", "servlet_old"), ("bad", "servlet_new")] {
         let path = format!("{}/tests/runs/programs/{name}.c", env!("CARGO_MANIFEST_DIR"));
-        std::fs::create_dir(desk.path().join(version)).expect("a directory");
-        std::fs::copy(path, desk.path().join(version).join("servlet.c")).expect("a copy");
+        std::fs::create_dir(sandbox.path().join(version)).expect("a directory");
+        std::fs::copy(path, sandbox.path().join(version).join("servlet.c")).expect("a copy");
     }
     let test = |kind: &str| format!("./servlet text/{kind} \"$(printf 'a\\001b')\"").replace(' ', "\u{b7}");
     let line = format!(
@@ -586,7 +587,7 @@ fn an_explanation_uses_a_passing_test() {
         test("html"),
         test("plain")
     );
-    let answer = json(&desk, &line);
+    let answer = json(&sandbox, &line);
     assert_eq!(answer["verified"], true, "{answer:#}");
     let passing = &answer["passing"];
     assert_eq!(passing["kind"], "present", "{answer:#}");
@@ -607,7 +608,7 @@ fn an_explanation_uses_a_passing_test() {
     );
     assert!(suspects.iter().any(|s| s["causes"].as_array().is_some_and(|c| !c.is_empty())), "{passing:#}");
     let text =
-        String::from_utf8(desk.execute("relapse explain --quiet --work work", "").stdout).expect("text");
+        String::from_utf8(sandbox.execute("relapse explain --quiet --work work", "").stdout).expect("text");
     assert!(text.contains("Only the failing test"), "{text}");
 }
 
@@ -615,7 +616,7 @@ fn an_explanation_uses_a_passing_test() {
 /// result stands beside the causes, and the page has the runs themselves.
 #[test]
 fn an_explanation_uses_the_nearest_passing_input() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let good = "#include <stdio.h>
 struct tally {
     int letters, others;
@@ -634,12 +635,12 @@ int main(void) {
 }
 ";
     for (version, text) in [("good", good.to_owned()), ("bad", good.replace(">= 'a'", "> 'a'"))] {
-        std::fs::create_dir(desk.path().join(version)).expect("a directory");
-        desk.file(&format!("{version}/count.c"), &text);
-        desk.file(&format!("{version}/in"), "a");
+        std::fs::create_dir(sandbox.path().join(version)).expect("a directory");
+        sandbox.file(&format!("{version}/count.c"), &text);
+        sandbox.file(&format!("{version}/in"), "a");
     }
     let answer = json(
-        &desk,
+        &sandbox,
         "relapse explain --quiet --good good --bad bad --build $CC\u{b7}-g\u{b7}-O1\u{b7}-o\u{b7}count\u{b7}count.c \
          --test ./count\u{b7}<\u{b7}in --work work --json - --html page.html",
     );
@@ -650,7 +651,7 @@ int main(void) {
     let suspect = &passing["suspects"][0];
     assert!(suspect["bad"].to_string().contains("others = 1"), "{passing:#}");
     assert!(suspect["causes"].as_array().is_some_and(|c| !c.is_empty()), "{passing:#}");
-    let page = std::fs::read_to_string(desk.path().join("page.html")).expect("a page");
+    let page = std::fs::read_to_string(sandbox.path().join("page.html")).expect("a page");
     // The cause is marked, and the suspect leads to its place among the differences.
     assert!(page.contains("href=\"#suspect-1\"") && page.contains("id=\"suspect-1\""), "{page}");
     let target = page.split("<a href=\"#d").nth(1).and_then(|t| t.split('"').next()).expect("a link");
@@ -666,16 +667,16 @@ int main(void) {
 /// given is.
 #[test]
 fn own_names_of_runs_are_mapped_to_each_other() {
-    let desk = desk(&["names"]);
-    std::fs::create_dir(desk.path().join("elsewhere")).expect("a directory");
-    std::fs::copy(desk.path().join("names"), desk.path().join("elsewhere/other")).expect("a copy");
-    record(&desk, "one", "./names 4");
-    let here = desk.path().display();
-    record(&desk, "two", &format!("env -C {here}/elsewhere ./other 4"));
-    let answer = json(&desk, "relapse diff one two --json");
+    let sandbox = sandbox(&["names"]);
+    std::fs::create_dir(sandbox.path().join("elsewhere")).expect("a directory");
+    std::fs::copy(sandbox.path().join("names"), sandbox.path().join("elsewhere/other")).expect("a copy");
+    record(&sandbox, "one", "./names 4");
+    let here = sandbox.path().display();
+    record(&sandbox, "two", &format!("env -C {here}/elsewhere ./other 4"));
+    let answer = json(&sandbox, "relapse diff one two --json");
     assert_eq!(answer["differences"], 0, "{:#}", answer["shown"]);
-    record(&desk, "three", &format!("env -C {here}/elsewhere ./other 5"));
-    let answer = json(&desk, "relapse diff one three --json");
+    record(&sandbox, "three", &format!("env -C {here}/elsewhere ./other 5"));
+    let answer = json(&sandbox, "relapse diff one three --json");
     let said = all_said(&answer["shown"], "right");
     assert!(said.iter().any(|s| s == "set options.n = 5"), "{said:?}");
     assert!(said.iter().all(|s| !s.contains("other")), "{said:?}");
@@ -683,17 +684,17 @@ fn own_names_of_runs_are_mapped_to_each_other() {
 
 #[test]
 fn bit_fields_are_told_by_member() {
-    let desk = desk(&["flags"]);
-    record(&desk, "one", "./flags 9");
-    record(&desk, "two", "./flags 17");
-    let answer = json(&desk, "relapse diff one two --json --only variable:state.mode");
+    let sandbox = sandbox(&["flags"]);
+    record(&sandbox, "one", "./flags 9");
+    record(&sandbox, "two", "./flags 17");
+    let answer = json(&sandbox, "relapse diff one two --json --only variable:state.mode");
     let said: Vec<String> =
         ["left", "right"].iter().flat_map(|side| all_said(&answer["shown"], side)).collect();
     for wanted in ["set state.mode = 9", "set state.mode = 17", "get state.mode = 9", "get state.mode = 17"] {
         assert!(said.iter().any(|s| s == wanted), "{wanted} is missing: {said:?}");
     }
     // The neighbours in the same unit are the same, and are not read when it is written.
-    let all = json(&desk, "relapse diff one two --all --json");
+    let all = json(&sandbox, "relapse diff one two --all --json");
     let differing: Vec<String> =
         ["left", "right"].iter().flat_map(|side| all_said(&all["shown"], side)).collect();
     assert!(differing.iter().all(|s| !s.contains("open") && !s.contains("level")), "{differing:?}");
@@ -702,7 +703,7 @@ fn bit_fields_are_told_by_member() {
 /// A parameter more is no difference of every call: what the calls have in common is compared.
 #[test]
 fn calls_of_a_function_with_another_parameter_are_compared_by_the_others() {
-    let mut desk = Desk::new();
+    let mut sandbox = Sandbox::new();
     let source = |parameter: &str, argument: &str, last: &str| {
         format!(
             "#include <stdio.h>\n#include <string.h>\nstatic int sum;\nstatic char copy[64];\n\
@@ -713,11 +714,11 @@ fn calls_of_a_function_with_another_parameter_are_compared_by_the_others() {
         )
     };
     for (name, text) in [("old", source("", "", "3")), ("new", source(", int scale", ", 1", "4"))] {
-        desk.file(&format!("{name}.c"), &text);
-        desk.quietly(&format!("relapse cc -g -o {name} {name}.c"));
-        record(&desk, &format!("run-{name}"), &format!("./{name}"));
+        sandbox.file(&format!("{name}.c"), &text);
+        sandbox.quietly(&format!("relapse cc -g -o {name} {name}.c"));
+        record(&sandbox, &format!("run-{name}"), &format!("./{name}"));
     }
-    let answer = json(&desk, "relapse diff run-old run-new --all --json");
+    let answer = json(&sandbox, "relapse diff run-old run-new --all --json");
     let said: Vec<String> =
         ["left", "right"].iter().flat_map(|side| all_said(&answer["shown"], side)).collect();
     let calls: Vec<&String> = said.iter().filter(|s| s.starts_with("call add")).collect();

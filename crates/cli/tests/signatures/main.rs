@@ -12,20 +12,20 @@
 //! The ordinary test run tries some; more are tried by
 //! `cargo nextest run -p relapse --test signatures --run-ignored only`.
 
-#[path = "../desk/mod.rs"]
-mod desk;
 mod oracle;
 mod random;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
 
 use alternate::rerun::Recorder;
-use desk::Desk;
 use explore::expose::{Request, Workers, expose};
 use explore::exposed::Verdict;
 use explore::signature::{By, Exploration, Options, Piece, explore};
-use explore::versions::Workshop;
+use explore::versions::BuildSetup;
 use locate::test::Test;
 use random::{Program, Random};
 use recording::Recording;
+use sandbox::Sandbox;
 use solver::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,13 +35,13 @@ use trials::{Tools, TrialLimits};
 
 /// Compiles and explores a program from an input.
 fn explored(source: &str, first: [u8; 3], by: By) -> (Exploration, TermContext) {
-    let mut desk = Desk::new();
-    desk.file("p.c", source);
-    desk.quietly("relapse cc -g -o p p.c");
-    desk.record("./p", "abc");
-    let recording = Recording::open(&desk.path().join("run")).expect("a recording");
+    let mut sandbox = Sandbox::new();
+    sandbox.file("p.c", source);
+    sandbox.quietly("relapse cc -g -o p p.c");
+    sandbox.record("./p", "abc");
+    let recording = Recording::open(&sandbox.path().join("run")).expect("a recording");
     let info = recording.processes[0].info.clone();
-    let recorder = Recorder::new(desk.path().to_owned(), Duration::from_secs(20));
+    let recorder = Recorder::new(sandbox.path().to_owned(), Duration::from_secs(20));
     let mut input = Input::default();
     input.parts.insert(Origin::Stdin, first.to_vec());
     let options = Options {
@@ -148,10 +148,10 @@ fn compare(seed: u64) -> bool {
     if good.text() == bad.text() {
         return false;
     }
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (name, program) in [("good", &good), ("bad", &bad)] {
-        std::fs::create_dir(desk.path().join(name)).expect("a directory");
-        desk.file(&format!("{name}/p.c"), &program.text());
+        std::fs::create_dir(sandbox.path().join(name)).expect("a directory");
+        sandbox.file(&format!("{name}/p.c"), &program.text());
     }
     let cc = PathBuf::from(env!("CARGO_BIN_EXE_relapse-cc"));
     let tools = Tools {
@@ -162,13 +162,13 @@ fn compare(seed: u64) -> bool {
         symbolizer: None,
         clang: driver::clang(),
     };
-    let workshop = Workshop {
-        here: desk.path().to_owned(),
+    let workshop = BuildSetup {
+        here: sandbox.path().to_owned(),
         build: "$CC -w -g -o p p.c".to_owned(),
         limits: TrialLimits::default(),
         tools,
         compilers: None,
-        work: desk.path().join("work"),
+        work: sandbox.path().join("work"),
         keep: false,
     };
     let request = Request {

@@ -1,8 +1,8 @@
 //! A slice with a small node bound has the same sites, as often, as one without a bound; and
 //! segments of any length give the same slice.
 
-use super::desk::recorded;
 use super::generate;
+use super::sandbox::recorded;
 use replay::process::LoadedProcess;
 use slice::{Criterion, Node, Occurrence, Slice, Slicer, SlicerOptions, Wanted};
 

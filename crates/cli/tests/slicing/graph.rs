@@ -8,7 +8,7 @@ use program::inst::{Arg, ArgTy, Inst, Operand, Reg};
 use program::model::{Function, Home, Phi};
 use recording::event::{Event, Position};
 use replay::effects;
-use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::observer::{Effect, EventContext, ExternalCall, Observer, View};
 use replay::vars::Bindings;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -515,7 +515,7 @@ impl Observer for Graph {
         self.set_bytes(address, len, node);
     }
 
-    fn event(&mut self, _: &Moment<'_>, _: Position, event: &Event<'_>) {
+    fn event(&mut self, _: &EventContext<'_>, _: Position, event: &Event<'_>) {
         if let Event::Patch { address, bytes } = event {
             for i in 0..bytes.len() as u64 {
                 self.set_byte(address.wrapping_add(i), None);

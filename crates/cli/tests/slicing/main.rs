@@ -3,14 +3,14 @@
 
 mod bits;
 mod bounded;
-#[path = "../desk/mod.rs"]
-mod desk;
 mod generate;
 mod graph;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
 mod timeline;
 
-use desk::recorded;
 use expression::Expression;
+use sandbox::recorded;
 use slice::{Criterion, Dependence, NodeId, Occurrence, Relevance, Slicer, SlicerOptions, Wanted, Which};
 use std::collections::BTreeSet;
 
@@ -60,7 +60,7 @@ fn operands_and_values_are_those_of_the_execution() {
     let (_desk, process) = recorded(LOOP, "");
     let slicer = Slicer::new(&process, SlicerOptions::default());
     let question = slicer
-        .ask_expression("p.c", 31, &Expression::of_name("k"), &Which::default())
+        .expression_criterion("p.c", 31, &Expression::of_name("k"), &Which::default())
         .expect("a replay")
         .expect("k at line 31");
     let slice = slicer.slice(&[question], &mut |_| {}).expect("a slice");
@@ -103,7 +103,7 @@ int main(void) {
 fn critical(source: &str, line: u32) -> Vec<(u32, Dependence)> {
     let (_desk, process) = recorded(source, "");
     let slicer = Slicer::new(&process, SlicerOptions::default());
-    let asked = slicer.ask_line("p.c", line).expect("a replay");
+    let asked = slicer.line_criteria("p.c", line).expect("a replay");
     let slice = slicer.relevant(&asked, Relevance::default(), &mut |_| {}).expect("a slice");
     let needs = slice.needs();
     let nodes = 0..slice.nodes.len() as NodeId;

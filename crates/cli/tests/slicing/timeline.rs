@@ -1,7 +1,7 @@
 //! Answers do not depend on the timeline: whether it was just made, was kept, or is damaged.
 
-use crate::desk::recorded;
 use crate::generate;
+use crate::sandbox::recorded;
 use replay::process::LoadedProcess;
 use slice::executions::Execution;
 use slice::{Criterion, Occurrence, Slicer, SlicerOptions, Visit, Wanted, Which};
@@ -45,8 +45,8 @@ fn ask(slicer: &Slicer<'_>, seed: u64) -> Answers {
         slices,
         visits: lines.clone().map(|line| slicer.last_visit("p.c", line).expect("a replay")).collect(),
         executions: executions.collect(),
-        lines: lines.map(|line| slicer.ask_line("p.c", line).expect("a replay")).collect(),
-        failure: slicer.ask_failure().expect("a replay"),
+        lines: lines.map(|line| slicer.line_criteria("p.c", line).expect("a replay")).collect(),
+        failure: slicer.failure_criterion().expect("a replay"),
     }
 }
 

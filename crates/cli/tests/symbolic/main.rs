@@ -1,18 +1,18 @@
 //! Path conditions of real recordings: what they say about known programs, and
 //! that they are met by exactly the inputs that take the same way.
 
-#[path = "../desk/mod.rs"]
-mod desk;
 mod generate;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
 
-use desk::{Desk, feed};
 use replay::process::{LoadedProcess, Options as LoadOptions};
+use sandbox::{Sandbox, feed};
 use std::process::Command;
 use symbolic::{Kind, Options, Origin, Path, StepObserver, SymbolicState, TermContext};
 
 /// A recorded run, followed with every term compared to the run's values.
 struct Followed {
-    desk: Desk,
+    sandbox: Sandbox,
     process: LoadedProcess,
     world: TermContext,
     path: Path,
@@ -53,20 +53,20 @@ fn checked() -> Options {
     Options { check: true, ..Options::default() }
 }
 
-fn followed_with(desk: Desk, options: &Options) -> Followed {
-    let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
+fn followed_with(sandbox: Sandbox, options: &Options) -> Followed {
+    let recording = recording::Recording::open(&sandbox.path().join("run")).expect("a recording");
     let recorded = &recording.processes[0];
     let process = LoadedProcess::load(&recording, recorded, &LoadOptions::default()).expect("a process");
     let mut world = TermContext::default();
     let path = symbolic::replay(&process, recorded, 0, &mut world, options).expect("a path");
     assert!(path.holds(&world), "every condition holds on its own run");
-    Followed { desk, process, world, path }
+    Followed { sandbox, process, world, path }
 }
 
 fn followed(source: &str, command: &str, stdin: &str) -> Followed {
-    let mut desk = Desk::with_program("p", source);
-    desk.record(command, stdin);
-    followed_with(desk, &checked())
+    let mut sandbox = Sandbox::with_program("p", source);
+    sandbox.record(command, stdin);
+    followed_with(sandbox, &checked())
 }
 
 /// Fixture: an assignment appears inside the second condition.
@@ -172,7 +172,7 @@ int main(int argc, char **argv) {
     let mut options = checked();
     options.inputs.environment = true.into();
     options.inputs.only = vec!["HOME".into()];
-    let f = followed_with(f.desk, &options);
+    let f = followed_with(f.sandbox, &options);
     assert_eq!(f.texts(Kind::Branch), [(7, "env HOME[0] == '/'".to_owned())]);
 }
 
@@ -198,10 +198,10 @@ int main(void) {
     return 0;
 }
 ";
-    let mut desk = Desk::with_program("p", source);
-    desk.file("x.txt", "abcd");
-    desk.record("./p", "");
-    let f = followed_with(desk, &checked());
+    let mut sandbox = Sandbox::with_program("p", source);
+    sandbox.file("x.txt", "abcd");
+    sandbox.record("./p", "");
+    let f = followed_with(sandbox, &checked());
     // Equal to itself is no condition.
     assert_eq!(f.lines(Kind::Branch), [16]);
     assert_eq!(f.range(&Origin::File("x.txt".into()), 1), [b'b']);
@@ -372,9 +372,9 @@ int main(void) {
     return 0;
 }
 ";
-    let mut desk = Desk::with_program("p", source);
-    desk.record("./p", "d");
-    let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
+    let mut sandbox = Sandbox::with_program("p", source);
+    sandbox.record("./p", "d");
+    let recording = recording::Recording::open(&sandbox.path().join("run")).expect("a recording");
     let recorded = &recording.processes[0];
     let process = LoadedProcess::load(&recording, recorded, &LoadOptions::default()).expect("a process");
     let mut world = TermContext::default();
@@ -399,25 +399,25 @@ fn a_path_condition_is_met_by_exactly_the_inputs_of_its_way() {
     let mut exact = 0;
     for seed in 0..12 {
         let source = generate::program(seed);
-        let mut desk = Desk::new();
-        desk.file("p.c", &source);
+        let mut sandbox = Sandbox::new();
+        sandbox.file("p.c", &source);
         // Without optimisation every decision of the source is a branch; with it, the
         // terms and conditions of the run are checked only.
-        desk.quietly("relapse cc -g -O2 -fwrapv -w -o p p.c -lm");
+        sandbox.quietly("relapse cc -g -O2 -fwrapv -w -o p p.c -lm");
         let mut random = generate::Random::new(seed + 100);
         let input: Vec<u8> = (0..generate::BYTES).map(|_| (random.below(90) + 35) as u8).collect();
         let text = String::from_utf8(input.clone()).expect("ASCII");
-        desk.record("./p", &text);
-        let mut desk = followed_with(desk, &checked()).desk;
-        desk.quietly("relapse cc -g -O0 -fwrapv -w -o p p.c -lm");
-        std::fs::remove_dir_all(desk.path().join("run")).expect("a recording");
-        let output = desk.record("./p", &text);
+        sandbox.record("./p", &text);
+        let mut sandbox = followed_with(sandbox, &checked()).sandbox;
+        sandbox.quietly("relapse cc -g -O0 -fwrapv -w -o p p.c -lm");
+        std::fs::remove_dir_all(sandbox.path().join("run")).expect("a recording");
+        let output = sandbox.record("./p", &text);
         let own_way = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
-        let f = followed_with(desk, &checked());
+        let f = followed_with(sandbox, &checked());
         let fixed = f.path.conditions.iter().any(|c| c.kind == Kind::Concretised);
         exact += u32::from(!fixed);
         for place in 0..generate::BYTES {
-            let mut all = Command::new(f.desk.path().join("p"));
+            let mut all = Command::new(f.sandbox.path().join("p"));
             all.arg(place.to_string()).env_remove("RELAPSE_RECORD_DIR");
             let ways = feed(all, &input).stdout;
             let ways: Vec<String> = String::from_utf8_lossy(&ways).lines().map(str::to_owned).collect();

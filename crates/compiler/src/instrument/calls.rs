@@ -1,8 +1,8 @@
 //! Calls and intrinsics.
 
+use super::external_id;
 use super::function::Instrument;
 use super::helpers::{STACK, VA};
-use super::known_id;
 use crate::llvm::{Opcode, Val};
 use program::inst::{ArgTy, Call, Inst};
 
@@ -88,8 +88,9 @@ impl Instrument<'_, '_> {
 
     fn protocol(&mut self, i: Val, c: &Call, site: u32) {
         let callee = i.called_value();
-        let name = if callee.is_function() && callee.is_elsewhere() { callee.name() } else { String::new() };
-        let known = known_id(&name);
+        let name =
+            if callee.is_function() && callee.is_defined_elsewhere() { callee.name() } else { String::new() };
+        let known = external_id(&name);
         let desc = self.s.descriptors.call(c, site, known);
         if i.opcode() == Opcode::LLVMCall {
             i.no_tail();

@@ -4,7 +4,7 @@ use super::function::Instrument;
 use crate::llvm::{IntPredicate, Opcode, RmwBinOp, Val};
 
 /// Offsets up to this do not change the high bits of an address inside an object.
-const NEAR: u64 = 1 << 20;
+const MAX_FOLDED_OFFSET: u64 = 1 << 20;
 
 impl Instrument<'_, '_> {
     /// Positions the builder right after an instruction.
@@ -43,7 +43,7 @@ impl Instrument<'_, '_> {
         while base.is_instruction() && base.opcode() == Opcode::LLVMGetElementPtr {
             let Some(more) = crate::lower::constant_gep(self.unit, base) else { break };
             let sum = offset.wrapping_add(more);
-            if sum.unsigned_abs() > NEAR {
+            if sum.unsigned_abs() > MAX_FOLDED_OFFSET {
                 break;
             }
             (base, offset) = (base.operand(0), sum);

@@ -76,7 +76,7 @@ pub fn run(unit: &Unit, mut lowered: Lowered) -> Result<(), Error> {
         .zip(&lowered.module.symbols)
         .map(|(v, s)| match s.kind {
             SymbolKind::Function(_) => MODELLED,
-            SymbolKind::External if v.is_function() && v.is_elsewhere() => known_id(&v.name()),
+            SymbolKind::External if v.is_function() && v.is_defined_elsewhere() => external_id(&v.name()),
             _ => 0,
         })
         .collect();
@@ -121,7 +121,7 @@ fn ifuncs_asm(unit: &Unit) -> String {
 const MODELLED: u16 = 0xffff;
 
 /// Number of a known external plus one, or 0.
-pub fn known_id(name: &str) -> u16 {
+pub fn external_id(name: &str) -> u16 {
     externals::id(name).map_or(0, |i| i + 1)
 }
 

@@ -45,7 +45,7 @@ impl Val {
     }
     /// Whether the code is defined elsewhere. C headers define some functions (`putchar`, `atoi`)
     /// only for inlining.
-    pub fn is_elsewhere(self) -> bool {
+    pub fn is_defined_elsewhere(self) -> bool {
         self.is_declaration() || self.linkage() == Linkage::LLVMAvailableExternallyLinkage
     }
     pub fn is_declaration(self) -> bool {

@@ -38,7 +38,7 @@ impl Lowering<'_> {
     /// can depend.
     fn used(&self, v: Val, depth: u32) -> u64 {
         let Some(all) = all_bits(v) else { return u64::MAX };
-        if depth == 0 || self.described.contains(&v) {
+        if depth == 0 || self.variable_values.contains(&v) {
             return all;
         }
         let sign = all ^ (all >> 1);
@@ -62,7 +62,7 @@ impl Lowering<'_> {
     /// Records the bits that the next instruction defines.
     pub fn store_bits(&mut self, store: Val) -> Result<(), String> {
         let Some(all) = all_bits(store.operand(0)) else { return Ok(()) };
-        let Some((kept, new)) = insertion(store) else { return Ok(()) };
+        let Some((kept, new)) = bit_insertion(store) else { return Ok(()) };
         let value = match new {
             Some(v) => self.operand(v)?,
             None => Operand::Const(0),
@@ -85,7 +85,7 @@ fn all_bits(v: Val) -> Option<u64> {
 }
 
 /// The bits that a store preserves, and the value with the other bits; `None` if these become zero.
-fn insertion(store: Val) -> Option<(u64, Option<Val>)> {
+fn bit_insertion(store: Val) -> Option<(u64, Option<Val>)> {
     let word = store.operand(0);
     if !word.is_instruction() || store.is_atomic() {
         return None;
@@ -168,7 +168,7 @@ fn possible(v: Val, depth: u32) -> u64 {
 }
 
 /// The values of variables, from debug records.
-pub fn described(blocks: &[Blk]) -> HashSet<Val> {
+pub fn variable_values(blocks: &[Blk]) -> HashSet<Val> {
     let records = blocks.iter().flat_map(|b| b.instructions()).flat_map(Val::debug_records);
     records.filter(|r| r.is_variable()).filter_map(DbgRecord::value).collect()
 }

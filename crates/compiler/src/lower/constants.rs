@@ -201,7 +201,7 @@ pub fn constant_gep(unit: &Unit, gep: Val) -> Option<i64> {
         let step = if n == 1 {
             i.wrapping_mul(unit.size_of(t).cast_signed())
         } else {
-            let (e, o) = step_into(unit, t, i)?;
+            let (e, o) = aggregate_member(unit, t, i)?;
             t = e;
             o
         };
@@ -211,7 +211,7 @@ pub fn constant_gep(unit: &Unit, gep: Val) -> Option<i64> {
 }
 
 /// Descends one level into an aggregate by a constant index.
-pub fn step_into(unit: &Unit, t: Typ, i: i64) -> Option<(Typ, i64)> {
+pub fn aggregate_member(unit: &Unit, t: Typ, i: i64) -> Option<(Typ, i64)> {
     match t.kind() {
         TypeKind::LLVMStructTypeKind => {
             let i = u32::try_from(i).ok()?;

@@ -4,7 +4,7 @@
 //! operands of the node, whose order is fixed by the bitcode format of one LLVM major version.
 
 use super::function::{Lowering, nth};
-use super::scopes::Nest;
+use super::scopes::ScopeTree;
 use super::types::{is_wide_vector, leaves, scalar};
 use crate::llvm::{
     Blk, DbgRecord, Meta, Opcode, Unit, Val, md_operands, md_string, meta_kind, node_tag, type_bits,
@@ -59,7 +59,7 @@ pub struct DebugInfo {
 pub struct Variables {
     pub list: Vec<Variable>,
     index: HashMap<Meta, u32>,
-    pub nest: Nest,
+    pub nest: ScopeTree,
     /// Names that denote variables of the unit where the function has none.
     pub globals: Rc<HashSet<String>>,
 }

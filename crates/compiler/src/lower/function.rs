@@ -1,8 +1,8 @@
 //! Lowers one function: blocks, registers, frame, and simple instructions.
 
-use super::constants::step_into;
+use super::constants::aggregate_member;
 use super::debug::DebugInfo;
-use super::scopes::Located;
+use super::scopes::SourceScope;
 use super::types::{arg_type, is_wide_vector, leaves, scalar, slots};
 use super::{FunctionMap, Symbols};
 use crate::llvm::{Blk, IntPredicate, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
@@ -27,8 +27,8 @@ pub struct Lowering<'a> {
     place_index: HashMap<Place, u32>,
     place: u32,
     /// The source scope and line of each instruction, as far as its location contains them.
-    code_scopes: Vec<(Located, u32)>,
-    scope: Located,
+    code_scopes: Vec<(SourceScope, u32)>,
+    scope: SourceScope,
     pub frame: HashMap<Val, u64>,
     frame_size: u64,
     frame_align: u64,
@@ -42,7 +42,7 @@ pub struct Lowering<'a> {
     pub bindings: Vec<Binding>,
     pub bits: Vec<BitAccess>,
     /// Values of variables.
-    pub described: HashSet<Val>,
+    pub variable_values: HashSet<Val>,
     pub variables: super::debug::Variables,
     /// An `llvm.trap` was seen; the following `unreachable` traps.
     pub trapped: bool,
@@ -81,7 +81,7 @@ pub fn lower(
         returns_twice: false,
         bindings: Vec::new(),
         bits: Vec::new(),
-        described: HashSet::new(),
+        variable_values: HashSet::new(),
         variables: super::debug::Variables::new(globals),
         trapped: false,
     };
@@ -132,7 +132,7 @@ impl Lowering<'_> {
             let reg = self.fresh(n);
             self.values.insert(i, reg);
         }
-        self.described = super::bits::described(&all);
+        self.variable_values = super::bits::variable_values(&all);
         let headers = loop_headers(&all);
         let mut blocks = Vec::new();
         for blk in &all {
@@ -559,7 +559,7 @@ impl Lowering<'_> {
             let scale = if n == 1 {
                 self.unit.size_of(t).cast_signed()
             } else {
-                let (e, step) = step_into(self.unit, t, constant.unwrap_or(1)).ok_or("odd address")?;
+                let (e, step) = aggregate_member(self.unit, t, constant.unwrap_or(1)).ok_or("odd address")?;
                 t = e;
                 if constant.is_some() {
                     fixed = fixed.wrapping_add(step);
@@ -605,7 +605,7 @@ impl Lowering<'_> {
     }
 
     /// Bit position of an element that is in one slot.
-    fn element_place(&self, vector: Val, index: Val) -> Result<(u32, u32, u32), String> {
+    fn element_bit_range(&self, vector: Val, index: Val) -> Result<(u32, u32, u32), String> {
         let bits = self.unit.bits_of(vector.ty().element()) as u32;
         if !index.is_const_int() || bits > 64 {
             return Err("it addresses vector elements by variable index".to_owned());
@@ -618,7 +618,7 @@ impl Lowering<'_> {
     }
 
     fn extract_element(&mut self, i: Val) -> Result<(), String> {
-        let (slot, shift, bits) = self.element_place(i.operand(0), i.operand(1))?;
+        let (slot, shift, bits) = self.element_bit_range(i.operand(0), i.operand(1))?;
         let mut a = nth(self.operand(i.operand(0))?, slot);
         let dst = self.reg(i)?;
         if shift > 0 {
@@ -633,7 +633,7 @@ impl Lowering<'_> {
     }
 
     fn insert_element(&mut self, i: Val) -> Result<(), String> {
-        let (slot, shift, bits) = self.element_place(i.operand(0), i.operand(2))?;
+        let (slot, shift, bits) = self.element_bit_range(i.operand(0), i.operand(2))?;
         let total = slots(&leaves(self.unit, i.ty())?);
         let (whole, part) = (self.operand(i.operand(0))?, self.operand(i.operand(1))?);
         let dst = self.reg(i)?;

@@ -7,7 +7,7 @@ use crate::llvm::{TypeKind, Val};
 use program::inst::{Arg, ArgTy, Call, Inst, Operand, Pure, Source, Ty};
 
 /// Intrinsics without effect in the model.
-const SILENT: &[&str] =
+const NO_EFFECT: &[&str] =
     &["llvm.va_end", "llvm.dbg.", "llvm.sideeffect", "llvm.annotation", "llvm.var.annotation"];
 
 /// Functions that return a constant address per thread. They are called so often (every `isdigit`,
@@ -43,8 +43,11 @@ impl Lowering<'_> {
         if callee.is_function() && callee.name().starts_with("llvm.") {
             return self.intrinsic(i, &callee.name());
         }
-        if callee.is_function() && callee.is_elsewhere() && PER_THREAD.contains(&callee.name().as_str()) {
-            return self.per_thread(i, callee);
+        if callee.is_function()
+            && callee.is_defined_elsewhere()
+            && PER_THREAD.contains(&callee.name().as_str())
+        {
+            return self.thread_local_address(i, callee);
         }
         let ty = i.called_type();
         let mut args = Vec::new();
@@ -81,7 +84,7 @@ impl Lowering<'_> {
     }
 
     /// The address of `of` (a variable, or the result of a function) in the current thread.
-    fn per_thread(&mut self, i: Val, of: Val) -> Result<(), String> {
+    fn thread_local_address(&mut self, i: Val, of: Val) -> Result<(), String> {
         let symbol = self.symbols.of(of, self.unit);
         self.thread_locals.insert(i, symbol);
         let dst = self.reg(i)?;
@@ -103,7 +106,7 @@ impl Lowering<'_> {
     }
 
     fn intrinsic(&mut self, i: Val, name: &str) -> Result<(), String> {
-        if SILENT.iter().any(|s| name.starts_with(s)) {
+        if NO_EFFECT.iter().any(|s| name.starts_with(s)) {
             return Ok(());
         }
         if name.starts_with("llvm.trap") || name.starts_with("llvm.ubsantrap") {
@@ -144,7 +147,7 @@ impl Lowering<'_> {
             return Ok(());
         }
         if name.starts_with("llvm.threadlocal.address") {
-            return self.per_thread(i, i.operand(0));
+            return self.thread_local_address(i, i.operand(0));
         }
         if let Some((op, operands)) = pure(name) {
             let whole = i.operand(0).ty();

@@ -117,7 +117,7 @@ fn attempt(unit: &Unit, refused: &HashMap<String, String>) -> Lowered {
     let resolvers: HashSet<Val> = unit.ifuncs().into_iter().map(|i| i.operand(0)).collect();
     let mut next_site = 0;
     for f in unit.functions() {
-        if f.is_elsewhere() {
+        if f.is_defined_elsewhere() {
             continue;
         }
         let name = f.name();

@@ -14,16 +14,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 /// The scope of an instruction: unknown, the function itself, or one of its blocks.
-pub type Located = Option<Option<u32>>;
+pub type SourceScope = Option<Option<u32>>;
 
 /// The blocks found so far, with their parents. Parents precede their children.
 #[derive(Default)]
-pub struct Nest {
+pub struct ScopeTree {
     around: Vec<Option<u32>>,
     index: HashMap<Val, Option<u32>>,
 }
 
-impl Nest {
+impl ScopeTree {
     /// The number of a block; `None` for the function.
     pub fn of(&mut self, scope: Val) -> Option<u32> {
         if is_subprogram(scope) {
@@ -41,7 +41,7 @@ impl Nest {
 }
 
 impl Lowering<'_> {
-    pub fn source_scope(&mut self, i: Val) -> Located {
+    pub fn source_scope(&mut self, i: Val) -> SourceScope {
         let mut at = i.debug_location()?;
         while let Some(outer) = at.inlined_at() {
             at = outer;
@@ -58,7 +58,7 @@ impl Variables {
     /// int c = 2; }` the first `c` is a different variable. A variable that shares its name
     /// therefore gets a scope of its own, the rest of the block. It precedes the nested blocks,
     /// which may hide the variable in turn.
-    pub fn scopes(&mut self, code: &[(Located, u32)], blocks: &[Block], shift: u32) -> Vec<Scope> {
+    pub fn scopes(&mut self, code: &[(SourceScope, u32)], blocks: &[Block], shift: u32) -> Vec<Scope> {
         let lines = lines(code, blocks, shift);
         let whole = self.nest.ranges(code, blocks, shift);
         let shared = |v: &Variable| {
@@ -99,8 +99,8 @@ impl Variables {
     }
 }
 
-impl Nest {
-    fn ranges(&self, code: &[(Located, u32)], blocks: &[Block], shift: u32) -> Vec<Vec<(u32, u32)>> {
+impl ScopeTree {
+    fn ranges(&self, code: &[(SourceScope, u32)], blocks: &[Block], shift: u32) -> Vec<Vec<(u32, u32)>> {
         let mut all = vec![Vec::new(); self.around.len()];
         for block in blocks {
             let inside = span(block, shift);
@@ -118,7 +118,7 @@ impl Nest {
 }
 
 /// The line of each instruction or, if it has none, of its neighbour.
-fn lines(code: &[(Located, u32)], blocks: &[Block], shift: u32) -> Vec<u32> {
+fn lines(code: &[(SourceScope, u32)], blocks: &[Block], shift: u32) -> Vec<u32> {
     let mut lines = vec![u32::MAX; code.len()];
     for block in blocks {
         let inside = span(block, shift);

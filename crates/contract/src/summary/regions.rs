@@ -1,7 +1,7 @@
 //! The initial memory of both versions of a function: disjoint regions, and a variable for each byte that is
 //! read.
 
-use super::Reach;
+use super::Supported;
 use rustc_hash::{FxHashMap, FxHashSet};
 use solver::{Binary, Pool, Term};
 
@@ -12,7 +12,7 @@ pub enum Region {
     /// The target of the pointer in this parameter.
     Parameter(String),
     /// The target of the pointer at this location, as it was before the call.
-    Behind(Place),
+    PointerTarget(Place),
     /// The locals of an activation.
     Frame(usize),
 }
@@ -68,7 +68,7 @@ impl Shared {
     }
 
     /// A byte as it was before the call.
-    pub fn initial(&mut self, place: Place) -> Reach<Term> {
+    pub fn initial(&mut self, place: Place) -> Supported<Term> {
         match self.regions[place.0] {
             Region::Frame(_) => Err("it reads a local that has no value"),
             _ => Ok(self.variable(Variable::Byte(place), 8)),
@@ -118,7 +118,12 @@ impl Shared {
     }
 
     /// Bytes after a path, or before the call.
-    pub fn load(&mut self, written: Option<&FxHashMap<Place, Term>>, place: Place, len: u32) -> Reach<Term> {
+    pub fn load(
+        &mut self,
+        written: Option<&FxHashMap<Place, Term>>,
+        place: Place,
+        len: u32,
+    ) -> Supported<Term> {
         let mut bytes = Vec::new();
         let mut is_initial = true;
         for n in 0..i64::from(len) {
@@ -130,7 +135,7 @@ impl Shared {
         }
         let term = self.joined(&bytes).ok_or("it reads nothing")?;
         if is_initial && len == 8 {
-            self.pointer(term, Region::Behind(place));
+            self.pointer(term, Region::PointerTarget(place));
         }
         Ok(term)
     }

@@ -1,13 +1,13 @@
 //! The effect of one instruction on a path: values, memory, and possible terminations.
 
-use super::{End, Frame, MAX_COPY, MAX_STEPS, Place, Reach, State, Variable, Walk, integer};
+use super::{End, Frame, MAX_COPY, MAX_STEPS, Place, State, Supported, Variable, Walk, integer};
 use program::inst::{BinOp, CastOp, Inst, Operand, Ty};
 use solver::{Binary, Term};
 use symbolic::semantics;
 
 impl<'m> Walk<'_, 'm> {
     /// Runs a path to its end, or to a fork.
-    pub(super) fn run(&mut self, mut state: State<'m>) -> Reach<()> {
+    pub(super) fn run(&mut self, mut state: State<'m>) -> Supported<()> {
         loop {
             self.steps += 1;
             if self.steps > MAX_STEPS {
@@ -22,7 +22,7 @@ impl<'m> Walk<'_, 'm> {
                     let bits = integer(Ty::Int(*bits))?;
                     let (a, b) = (self.term(&frame, *a, bits)?, self.term(&frame, *b, bits)?);
                     if matches!(op, BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem) {
-                        let Some(next) = self.divided(state, *op, a, b, bits) else { return Ok(()) };
+                        let Some(next) = self.assume_no_trap(state, *op, a, b, bits) else { return Ok(()) };
                         state = next;
                     }
                     let term = semantics::binary(&mut self.shared.pool, *op, a, b);
@@ -144,17 +144,17 @@ impl<'m> Walk<'_, 'm> {
                 Inst::Switch { bits, value, default, cases } => {
                     let bits = integer(Ty::Int(*bits))?;
                     let value = self.term(&frame, *value, bits)?;
-                    let mut ways = Vec::new();
+                    let mut successors = Vec::new();
                     let mut none = self.shared.pool.constant(1, 1);
                     for (case, to) in cases {
                         let case = self.shared.pool.constant(bits, (*case).into());
                         let is = self.shared.pool.binary(Binary::Eq, value, case);
                         let is_not = self.shared.pool.not(is);
                         none = self.shared.pool.and(none, is_not);
-                        ways.push((is, *to));
+                        successors.push((is, *to));
                     }
-                    ways.push((none, *default));
-                    return self.fork(state, &ways);
+                    successors.push((none, *default));
+                    return self.fork(state, &successors);
                 }
                 Inst::Return { value, ret } => {
                     let mut results = Vec::new();
@@ -185,7 +185,7 @@ impl<'m> Walk<'_, 'm> {
     }
 
     /// The target of an address. The path ends if the address may be `NULL`.
-    fn follow(&mut self, state: State<'m>, address: Term) -> Reach<(Option<State<'m>>, Place)> {
+    fn follow(&mut self, state: State<'m>, address: Term) -> Supported<(Option<State<'m>>, Place)> {
         let place = self.shared.place(address).ok_or("it uses an address that hangs from a value")?;
         let Some(pointer) = self.shared.pointers.get(&place.0).copied() else {
             return Ok((Some(state), place));
@@ -196,7 +196,7 @@ impl<'m> Walk<'_, 'm> {
         Ok((self.unless(state, is_null, End::Signal(11)), place))
     }
 
-    fn length(&mut self, frame: &Frame<'m>, operand: Operand) -> Reach<i64> {
+    fn length(&mut self, frame: &Frame<'m>, operand: Operand) -> Supported<i64> {
         let term = self.word(frame, operand)?;
         let known = self.shared.pool.as_constant(term).filter(|len| *len <= MAX_COPY.into());
         known.map(|len| len as i64).ok_or("it copies as many bytes as a value says")
@@ -211,7 +211,14 @@ impl<'m> Walk<'_, 'm> {
     }
 
     /// The state in which a division does not trap.
-    fn divided(&mut self, state: State<'m>, op: BinOp, a: Term, b: Term, bits: u32) -> Option<State<'m>> {
+    fn assume_no_trap(
+        &mut self,
+        state: State<'m>,
+        op: BinOp,
+        a: Term,
+        b: Term,
+        bits: u32,
+    ) -> Option<State<'m>> {
         let pool = &mut self.shared.pool;
         let zero = pool.constant(bits, 0);
         let is_zero = pool.binary(Binary::Eq, b, zero);

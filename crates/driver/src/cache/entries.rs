@@ -22,7 +22,7 @@ const MAGIC: &[u8; 8] = b"rlpsobj2";
 const HEADER: usize = 8 + 16 + 4 + 8;
 
 /// Size at which the statistics file is rotated. The old file is kept beside the new one.
-const LONG_STATS: u64 = 8 << 20;
+const MAX_STATS_SIZE: u64 = 8 << 20;
 
 /// The result of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Entries {
     pub fn count(&self, what: &str, detail: &str) {
         let detail = detail.replace(['\n', '\r'], " ");
         let path = self.dir.join("stats");
-        if fs::metadata(&path).is_ok_and(|meta| meta.len() > LONG_STATS) {
+        if fs::metadata(&path).is_ok_and(|meta| meta.len() > MAX_STATS_SIZE) {
             let _ = fs::rename(&path, self.dir.join("stats.old"));
         }
         let line = format!("{what}\t{detail}\n");

@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::super::command::{Command, Input};
 use super::super::options::Role;
 use super::super::setup::Mode;
-use super::super::tree::{Begins, Tree, hidden_path};
+use super::super::tree::{PathStart, Tree, hidden_path};
 use super::super::{Session, compile};
 
 /// Must change with the meaning of keys or entries.
@@ -47,7 +47,7 @@ pub fn key(session: &Session, command: &Command, input: &Input, first: bool, tex
     for option in &options {
         native |= option.as_bytes().ends_with(b"=native");
         match tree {
-            Some(tree) => hash.add(tree.hide(option.as_bytes(), Begins::Anywhere)),
+            Some(tree) => hash.add(tree.hide(option.as_bytes(), PathStart::Anywhere)),
             None => hash.add(option.as_bytes()),
         }
     }
@@ -55,7 +55,7 @@ pub fn key(session: &Session, command: &Command, input: &Input, first: bool, tex
     hash.add(input.language.as_deref().unwrap_or_default().as_bytes());
     hash.add(hidden_path(tree, &input.path).as_bytes());
     if session.mode == Mode::Instrument || command.debug_is_wanted {
-        for folder in &session.folders {
+        for folder in &session.working_dirs {
             hash.add(hidden_path(tree, folder).as_bytes());
         }
     }
@@ -110,7 +110,7 @@ impl Fields {
         let Some(tree) = tree else { return self.add(text) };
         for line in text.split_inclusive(|&byte| byte == b'\n') {
             if line.starts_with(b"# ") {
-                self.0.update(&tree.hide(line, Begins::Apart));
+                self.0.update(&tree.hide(line, PathStart::AfterDelimiter));
             } else {
                 self.0.update(line);
             }

@@ -8,7 +8,7 @@
 //! ```
 //! * [`uncacheable`]: commands whose result cannot be cached;
 //! * [`key`]: the inputs that determine a result;
-//! * [`refused`]: failures caused by the source alone, which can be cached;
+//! * [`source_failure`]: failures caused by the source alone, which can be cached;
 //! * [`entries`]: the files, their checksums, their size, the statistics.
 //!
 //! The preprocessing run also writes the dependency file. It is never stored, because its file
@@ -16,7 +16,7 @@
 
 mod entries;
 mod key;
-mod refused;
+mod source_failure;
 mod uncacheable;
 
 use std::fs::{self, Permissions};
@@ -28,7 +28,7 @@ use std::time::SystemTime;
 use super::command::{Command, Input};
 use super::process::DiagnosticSink;
 use super::setup::Mode;
-use super::tree::{Begins, Tree};
+use super::tree::{PathStart, Tree};
 use super::{Session, compile};
 use entries::{Entries, Entry, Found};
 
@@ -77,7 +77,7 @@ impl ObjectCache {
             Found::Entry(entry) => {
                 let failed = entry.code != 0;
                 // If the product cannot be written, compile anyway: clang reports the error.
-                let placed = if failed { take_away(product) } else { place(&entry.object, product) };
+                let placed = if failed { remove_product(product) } else { place(&entry.object, product) };
                 if placed.is_ok() {
                     entries.count(if failed { "hit-failure" } else { "hit" }, &name);
                     session.runner.log_line(&format!("# from the cache: {key:032x}"));
@@ -91,12 +91,12 @@ impl ObjectCache {
             Found::Nothing => {}
         }
         entries.count("miss", &name);
-        let before = stamps(&sources);
+        let before = file_stamps(&sources);
         let mut sink = DiagnosticSink::Kept(Vec::new());
         let made = compile::fresh(session, command, input, product, first, &mut sink)?;
-        let lasting = made.code == 0 || refused::is_refusal(made.code, sink.kept());
+        let lasting = made.code == 0 || source_failure::is_source_failure(made.code, sink.kept());
         // If a source was edited during compilation, the key does not match the result.
-        if lasting && made.as_asked && stamps(&sources) == before {
+        if lasting && made.as_requested && file_stamps(&sources) == before {
             let stored = self.store(&entries, key, made.code, product, tree, &sink);
             if let Err(error) = stored {
                 session.runner.log_line(&format!("# failed to store in the cache: {error}"));
@@ -115,7 +115,8 @@ impl ObjectCache {
         sink: &DiagnosticSink,
     ) -> io::Result<()> {
         let said = sink.kept();
-        let diagnostics = tree.map_or_else(|| said.to_vec(), |tree| tree.hide(said, Begins::Apart));
+        let diagnostics =
+            tree.map_or_else(|| said.to_vec(), |tree| tree.hide(said, PathStart::AfterDelimiter));
         let object = if code == 0 { fs::read(product)? } else { Vec::new() };
         entries.store(key, &Entry { code, diagnostics, object })?;
         if key.is_multiple_of(TRIM_EVERY) {
@@ -137,7 +138,7 @@ fn preprocessed(
         return Ok(Err(reason));
     }
     let file = tempfile::Builder::new().suffix(".i").tempfile_in(session.temp.path())?;
-    let args = compile::to_text(session, command, input, file.path(), first);
+    let args = compile::preprocess_args(session, command, input, file.path(), first);
     let (code, _) = session.runner.run_captured(&session.clang, &args)?;
     if code != 0 {
         // The compiler itself reports the error.
@@ -163,7 +164,7 @@ fn place(object: &[u8], product: &Path) -> io::Result<()> {
 }
 
 /// Removes the product of an earlier compilation, as clang does when a source has errors.
-fn take_away(product: &Path) -> io::Result<()> {
+fn remove_product(product: &Path) -> io::Result<()> {
     match fs::remove_file(product) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -171,7 +172,7 @@ fn take_away(product: &Path) -> io::Result<()> {
 }
 
 /// Size and time of files, to detect changes.
-fn stamps<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Vec<Option<(u64, SystemTime)>> {
+fn file_stamps<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Vec<Option<(u64, SystemTime)>> {
     let stamp = |path: &PathBuf| {
         let meta = fs::metadata(path).ok()?;
         Some((meta.len(), meta.modified().ok()?))

@@ -3,8 +3,8 @@
 use super::{LineMap, Side};
 use program::cfg::Graph;
 use program::inst::{Inst, Operand};
+use program::loop_nest::LoopNest;
 use program::model::{Function, Module};
-use program::nest::Nest;
 use replay::activations::mix;
 use replay::image::Image;
 use std::cell::RefCell;
@@ -142,7 +142,7 @@ pub struct FunctionKeys {
     /// Of each instruction.
     pub(crate) instruction: Vec<u64>,
     pub(crate) line: Vec<u64>,
-    pub(crate) nest: Nest,
+    pub(crate) loop_nest: LoopNest,
 }
 
 impl FunctionKeys {
@@ -173,7 +173,7 @@ impl FunctionKeys {
             name: text(&function.name) as u64,
             instruction,
             line,
-            nest: Nest::of(&Graph::of(function)),
+            loop_nest: LoopNest::of(&Graph::of(function)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::keys::FunctionKeys;
 use super::{Index, Lines, Side};
-use program::nest::Nest;
+use program::loop_nest::LoopNest;
 use replay::activations::{self, Activations, Keys, mix};
 use replay::image::Image;
 use replay::observer::View;
@@ -11,8 +11,8 @@ use replay::observer::View;
 pub type Activation = activations::Activation<FunctionKeys>;
 
 impl Keys for FunctionKeys {
-    fn nest(&self) -> &Nest {
-        &self.nest
+    fn loop_nest(&self) -> &LoopNest {
+        &self.loop_nest
     }
 
     fn function(&self) -> u64 {
@@ -66,10 +66,10 @@ impl<'a> Track<'a> {
     /// Hashes of line and instruction of a frame.
     #[must_use]
     pub fn hashes(&self, depth: usize) -> Option<(u128, u128)> {
-        let round = self.activations.round(depth)?;
+        let iteration_key = self.activations.iteration_key(depth)?;
         let f = &self.activations.frames[depth - 1];
         let line = *f.keys.line.get(f.index as usize)?;
-        Some((mix(round, line), self.activations.index(depth)?))
+        Some((mix(iteration_key, line), self.activations.index(depth)?))
     }
 
     /// The index of the instruction a frame stands at.

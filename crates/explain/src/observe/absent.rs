@@ -222,7 +222,7 @@ impl Observer for Walk<'_> {
                 // Another round of a loop around it is not this round.
                 let round = self.track.activations.frames[depth - 1]
                     .keys
-                    .nest
+                    .loop_nest
                     .body(to)
                     .is_some_and(|b| b[from as usize] && b[level.block as usize]);
                 let away = round || level.reaching.get(to as usize) != Some(&true);

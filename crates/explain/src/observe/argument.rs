@@ -8,7 +8,7 @@ use recording::event::{Event, Position};
 use replay::io::IoEvent;
 use replay::machine::{Machine, Stop};
 use replay::memory::Memory;
-use replay::observer::{ExternalCall, Moment, Observer, View};
+use replay::observer::{EventContext, ExternalCall, Observer, View};
 use replay::process::LoadedProcess;
 use slice::Wanted;
 
@@ -59,7 +59,7 @@ struct Caller<'e> {
 impl Observer for Caller<'_> {
     const STEPS: bool = false;
 
-    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+    fn event(&mut self, moment: &EventContext<'_>, position: Position, event: &Event<'_>) {
         let Event::Io { out: true, offset, .. } = event else { return };
         self.armed |= position == self.event.position
             && *offset == self.event.offset

@@ -4,7 +4,7 @@
 use super::ends::stack_at;
 use super::scene::Scene;
 use super::{Error, Observed};
-use slice::started::Started;
+use slice::started::StartedProgram;
 use slice::{Slicer, SlicerOptions};
 
 /// The first call that started a program with another command than in good. `summary` says what
@@ -14,11 +14,13 @@ pub(super) fn command(scene: &Scene<'_>, summary: &str) -> Result<Option<Observe
         let Some(good) = scene.partner(bad) else { continue };
         // What cannot be replayed to its end has started nothing that is known.
         let started = |process| {
-            Slicer::new(process, SlicerOptions::default()).started().unwrap_or_else(|_| Vec::<Started>::new())
+            Slicer::new(process, SlicerOptions::default())
+                .started()
+                .unwrap_or_else(|_| Vec::<StartedProgram>::new())
         };
         let ours = started(&scene.bad[bad].loaded);
         let theirs = started(&scene.good[good].loaded);
-        let differs = |pair: &(&Started, &Started)| pair.0.command != pair.1.command;
+        let differs = |pair: &(&StartedProgram, &StartedProgram)| pair.0.command != pair.1.command;
         let Some((ours, theirs)) = ours.iter().zip(&theirs).find(differs) else { continue };
         let frames = stack_at(&scene.bad[bad].loaded, ours.criterion.at)?;
         let mut observed = scene.observed("output", bad, &frames);

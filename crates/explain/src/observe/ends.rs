@@ -3,12 +3,12 @@
 use super::Error;
 use program::inst::{Call, Inst};
 use recording::Recording;
+use replay::event_cursor::Stream;
 use replay::image::Image;
 use replay::io::{Collector, IoList};
 use replay::machine::{End, Frame, Machine};
 use replay::observer::{Effect, Observer, View};
 use replay::process::LoadedProcess;
-use replay::tape::Stream;
 use slice::Occurrence;
 
 /// One stream, replayed to its end.

@@ -13,11 +13,11 @@ use super::{Error, Observed};
 use crate::align::{Lines, Side, Track};
 use program::cfg::Graph;
 use program::inst::Inst;
-use program::nest::Nest;
+use program::loop_nest::LoopNest;
+use replay::event_cursor::Stream;
 use replay::machine::{End, Frame, Machine, Stop};
 use replay::observer::{Effect, Null, Observer, View};
 use replay::process::LoadedProcess;
-use replay::tape::Stream;
 use slice::{Criterion, Occurrence, Wanted};
 
 /// How far replay goes on behind the last known time: enough to tell an endless
@@ -203,7 +203,7 @@ fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<H
     let Some(frame) = frames.get(depth) else { return Ok(answer) };
     let code = loaded.image.code(frame.function);
     let model = &loaded.image.module(code.module).functions[code.function as usize];
-    let body = watch.track.activations.frames[depth].keys.nest.body(header).unwrap_or(&[]).to_vec();
+    let body = watch.track.activations.frames[depth].keys.loop_nest.body(header).unwrap_or(&[]).to_vec();
     for (block, b) in model.blocks.iter().enumerate().filter(|(b, _)| body.get(*b) == Some(&true)) {
         let last = &model.code[b.end as usize - 1];
         let leaves = last.successors().iter().any(|s| body.get(*s as usize) != Some(&true));
@@ -279,9 +279,9 @@ fn settled(process: &LoadedProcess, samples: &[Sample]) -> (u64, Option<(usize, 
         if !late.iter().all(same) {
             break;
         }
-        let nest = nest_of(process, of_end.function);
-        for header in nest.headers(block_of(process, of_end.function, of_end.pc)) {
-            let body = nest.body(header).unwrap_or(&[]);
+        let loop_nest = nest_of(process, of_end.function);
+        for header in loop_nest.headers(block_of(process, of_end.function, of_end.pc)) {
+            let body = loop_nest.body(header).unwrap_or(&[]);
             let inside = |g: &Sample| {
                 let f = &g.frames[depth];
                 body.get(block_of(process, f.function, f.pc) as usize) == Some(&true)
@@ -303,9 +303,9 @@ fn settled(process: &LoadedProcess, samples: &[Sample]) -> (u64, Option<(usize, 
     (limit, best.map(|(_, depth, header)| (depth, header)))
 }
 
-fn nest_of(process: &LoadedProcess, function: u32) -> Nest {
+fn nest_of(process: &LoadedProcess, function: u32) -> LoopNest {
     let code = process.image.code(function);
-    Nest::of(&Graph::of(&process.image.module(code.module).functions[code.function as usize]))
+    LoopNest::of(&Graph::of(&process.image.module(code.module).functions[code.function as usize]))
 }
 
 /// The first instruction of a block that has a place in the source.

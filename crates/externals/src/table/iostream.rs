@@ -17,7 +17,7 @@ const SETS: &[Hidden] = &[Hidden::of_object(State::CxxStream, 0, Sets)];
 const SETS_BOTH: &[Hidden] =
     &[Hidden::of_object(State::CxxStream, 0, Sets), Hidden::within(State::CxxStream, 0, 16, Sets)];
 /// `str()`: the first slot points to its result.
-const GIVES: &[Hidden] =
+const READS_BUFFER: &[Hidden] =
     &[Hidden::of_object(State::CxxStream, 1, Uses), Hidden::within(State::CxxStream, 1, 16, Uses)];
 
 /// An inserter. Precision, width and flags are in the stream's `ios`.
@@ -70,7 +70,7 @@ const fn state(name: &'static str) -> External {
 }
 
 /// Flushes buffered output.
-const fn empties(name: &'static str) -> External {
+const fn flushes(name: &'static str) -> External {
     ext(name, Ret::Pointer).hidden(const { &[Hidden::of_object(State::CxxStream, 0, Uses)] })
 }
 
@@ -89,7 +89,7 @@ const fn of_name(name: &'static str, hidden: &'static [Hidden]) -> External {
 }
 
 const fn gives(name: &'static str) -> External {
-    ext(name, Ret::Void).writes(&[range!(0, Const(32)), range!(always at 0, CStr)]).hidden(GIVES)
+    ext(name, Ret::Void).writes(&[range!(0, Const(32)), range!(always at 0, CStr)]).hidden(READS_BUFFER)
 }
 
 pub(super) const PART: &[External] = &[
@@ -139,7 +139,7 @@ pub(super) const PART: &[External] = &[
     ext("_ZSt4endlIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_", Ret::Pointer).hidden(WRITES),
     ext("_ZSt4endsIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_", Ret::Pointer).hidden(WRITES),
     ext("_ZSt5flushIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_", Ret::Pointer),
-    empties("_ZNSo5flushEv"),
+    flushes("_ZNSo5flushEv"),
     // std::ostream::put and write.
     ext("_ZNSo3putEc", Ret::Pointer).hidden(WRITES),
     ext("_ZNSo5writeEPKcl", Ret::Pointer).reads(&[range!(1, Arg(2))]).hidden(WRITES),
@@ -271,8 +271,8 @@ pub(super) const PART: &[External] = &[
         "_ZNSt14basic_ofstreamIcSt11char_traitsIcEE4openERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode",
         SETS,
     ),
-    empties("_ZNSt14basic_ofstreamIcSt11char_traitsIcEE5closeEv"),
-    empties("_ZNSt14basic_ofstreamIcSt11char_traitsIcEED1Ev"),
+    flushes("_ZNSt14basic_ofstreamIcSt11char_traitsIcEE5closeEv"),
+    flushes("_ZNSt14basic_ofstreamIcSt11char_traitsIcEED1Ev"),
     sets("_ZNSt13basic_fstreamIcSt11char_traitsIcEE5closeEv", READS),
     sets("_ZNSt13basic_fstreamIcSt11char_traitsIcEED1Ev", READS),
 ];

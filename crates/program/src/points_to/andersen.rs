@@ -13,9 +13,9 @@
 
 use super::constraints::{Constraint, Constraints};
 use super::instances::Var;
-use super::places::{Move, Places};
+use super::places::{OffsetStep, PlaceInterner};
 use super::{Place, Solver};
-use crate::bits::{Bits, Collector};
+use crate::bits::{Bits, BitsBuilder};
 use crate::objects::ObjectId;
 use std::collections::{HashMap, HashSet};
 
@@ -30,7 +30,7 @@ struct Node {
     /// Successors: nodes that include this one.
     to: Vec<Id>,
     /// Successors that receive the set with an offset added.
-    shifts: Vec<(Id, Move)>,
+    shifts: Vec<(Id, OffsetStep)>,
     /// The node that receives all values stored at the targets.
     read: Option<Id>,
     /// The node whose values are stored at the targets.
@@ -48,10 +48,10 @@ pub struct Andersen {
     node_of: Vec<Id>,
     edges: HashSet<(Id, Id)>,
     taken: usize,
-    places: Places,
+    places: PlaceInterner,
     /// Nodes of the values stored at known offsets: object, and index of the eight bytes.
     fields: HashMap<(ObjectId, u64), Id>,
-    collector: Collector,
+    collector: BitsBuilder,
     /// After solving, the numbers of distinct sets, and the set of each node.
     sets: HashMap<Bits, u32>,
     classes: HashMap<Id, u32>,
@@ -97,7 +97,7 @@ impl Andersen {
         self.nodes[from as usize].sent = sent;
     }
 
-    fn shift(&mut self, from: Id, to: Id, by: Move, all: &Constraints<'_, '_>) {
+    fn shift(&mut self, from: Id, to: Id, by: OffsetStep, all: &Constraints<'_, '_>) {
         let (from, to) = (self.find(from), self.find(to));
         if self.nodes[from as usize].shifts.contains(&(to, by)) {
             return;
@@ -109,7 +109,7 @@ impl Andersen {
         self.nodes[to as usize].all.extend(&moved);
     }
 
-    fn moved(&mut self, set: &Bits, by: Move, all: &Constraints<'_, '_>) -> Bits {
+    fn moved(&mut self, set: &Bits, by: OffsetStep, all: &Constraints<'_, '_>) -> Bits {
         for place in set.iter() {
             self.collector.insert(self.places.moved(place, by, &all.objects));
         }
@@ -175,16 +175,16 @@ impl Andersen {
     }
 
     /// Merges cycles and returns the nodes in topological order.
-    fn collapse(&mut self) -> Vec<Id> {
+    fn collapse_cycles(&mut self) -> Vec<Id> {
         let mut search = Search::new(self.nodes.len());
         for id in 0..self.nodes.len() as Id {
             if self.up[id as usize] == id && search.index[id as usize] == 0 {
                 search.from(self, id);
             }
         }
-        let Search { circles, mut order, .. } = search;
+        let Search { components, mut order, .. } = search;
         let mut pairs: Vec<(Id, Id)> =
-            circles.iter().flat_map(|c| c[1..].iter().map(|other| (c[0], *other))).collect();
+            components.iter().flat_map(|c| c[1..].iter().map(|other| (c[0], *other))).collect();
         let any = !pairs.is_empty();
         while let Some((a, b)) = pairs.pop() {
             let (a, b) = (self.find(a), self.find(b));
@@ -301,7 +301,7 @@ impl Solver for Andersen {
         }
         self.taken = all.list.len();
         loop {
-            let order = self.collapse();
+            let order = self.collapse_cycles();
             let mut changed = false;
             for id in order {
                 changed |= self.send(id, all);
@@ -344,7 +344,7 @@ struct Search {
     open: Vec<bool>,
     stack: Vec<Id>,
     met: u32,
-    circles: Vec<Vec<Id>>,
+    components: Vec<Vec<Id>>,
     /// Postorder: the successors of a node precede it.
     order: Vec<Id>,
 }
@@ -357,7 +357,7 @@ impl Search {
             open: vec![false; n],
             stack: Vec::new(),
             met: 0,
-            circles: Vec::new(),
+            components: Vec::new(),
             order: Vec::new(),
         }
     }
@@ -395,7 +395,7 @@ impl Search {
                 circle.iter().for_each(|n| self.open[*n as usize] = false);
                 self.order.push(id);
                 if circle.len() > 1 {
-                    self.circles.push(circle);
+                    self.components.push(circle);
                 }
             }
         }

@@ -17,7 +17,7 @@ use crate::inst::{ArgTy, BinOp, CastOp, Inst, Operand, Pure, Reg, Ty};
 use crate::model::Function;
 use crate::objects::{LIBRARY, OUTSIDE, Object, ObjectId, Objects, thread_local};
 use crate::outside::Outside;
-use crate::whole::{Callee, Whole};
+use crate::whole::{Callee, LinkedProgram};
 use std::collections::{HashMap, HashSet};
 
 pub use calls::slots;
@@ -39,7 +39,7 @@ pub enum Constraint {
 
 /// An indirect call, whose callees are resolved on the fly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Indirect {
+pub struct IndirectCall {
     pub instance: u32,
     pub index: u32,
     /// Holds the address of the callee.
@@ -55,11 +55,11 @@ pub struct CallBack {
 
 /// The constraints and the tables for generating them.
 pub struct Constraints<'w, 'm> {
-    pub whole: &'w Whole<'m>,
+    pub whole: &'w LinkedProgram<'m>,
     outside: &'w dyn Outside,
     pub objects: Objects,
     pub list: Vec<Constraint>,
-    pub indirect: Vec<Indirect>,
+    pub indirect: Vec<IndirectCall>,
     pub call_backs: Vec<CallBack>,
     pub instances: Instances,
     wrappers: Wrappers,
@@ -81,13 +81,17 @@ pub struct Constraints<'w, 'm> {
 /// Name of the program's entry function.
 const MAIN: &str = "main";
 /// Limit of repeated analysis, as a multiple of the program's code.
-const AGAIN: usize = 3;
+const CLONE_LIMIT_FACTOR: usize = 3;
 /// Up to this size, a copy is modelled one pointer at a time.
-const COPIED_IN_PARTS: u64 = 256;
+const MAX_WORDWISE_COPY: u64 = 256;
 
 impl<'w, 'm> Constraints<'w, 'm> {
     /// `entries` are called by code without a model, in addition to the calls found here.
-    pub fn of(whole: &'w Whole<'m>, outside: &'w dyn Outside, entries: &[u32]) -> Constraints<'w, 'm> {
+    pub fn of(
+        whole: &'w LinkedProgram<'m>,
+        outside: &'w dyn Outside,
+        entries: &[u32],
+    ) -> Constraints<'w, 'm> {
         let mut all = Constraints {
             whole,
             outside,
@@ -110,12 +114,12 @@ impl<'w, 'm> Constraints<'w, 'm> {
             all.instance(function);
         }
         all.sync();
-        all.everywhere();
+        all.initial_constraints();
         // Other entries may still be found to be called here, with known arguments.
         let main = |f: &u32| whole.function(*f).name == MAIN;
         let any = entries.iter().any(main);
         let roots: Vec<u32> = entries.iter().copied().filter(|f| !any || main(f)).collect();
-        all.call_from_outside(&roots);
+        all.call_entry_points(&roots);
         all
     }
 
@@ -134,10 +138,10 @@ impl<'w, 'm> Constraints<'w, 'm> {
         let from = self.instances.function(caller);
         let target = match self.instances.apart(caller, index, callee) {
             Some(known) => known,
-            None if self.wrappers.is_apart(from, callee) && self.again + code <= self.most_again() => {
+            None if self.wrappers.is_cloned(from, callee) && self.again + code <= self.clone_limit() => {
                 self.again += code;
                 let new = self.instance(callee);
-                self.instances.set_apart(caller, index, callee, new);
+                self.instances.set_clone(caller, index, callee, new);
                 new
             }
             None => callee,
@@ -146,8 +150,9 @@ impl<'w, 'm> Constraints<'w, 'm> {
         target
     }
 
-    fn most_again(&self) -> usize {
-        AGAIN * (0..self.whole.functions()).map(|f| self.whole.function(f).code.len()).sum::<usize>()
+    fn clone_limit(&self) -> usize {
+        CLONE_LIMIT_FACTOR
+            * (0..self.whole.functions()).map(|f| self.whole.function(f).code.len()).sum::<usize>()
     }
 
     fn reach(&mut self, instance: u32) {
@@ -165,7 +170,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
 
     /// Functions without a known caller at this point are called from outside, with arguments from
     /// outside.
-    pub fn call_from_outside(&mut self, functions: &[u32]) {
+    pub fn call_entry_points(&mut self, functions: &[u32]) {
         for number in functions.iter().copied() {
             if !self.called.insert(number) {
                 continue;
@@ -230,7 +235,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
     }
 
     /// Initial values, and what unknown code may do with objects that escaped to it.
-    fn everywhere(&mut self) {
+    fn initial_constraints(&mut self) {
         let known = self.contents[OUTSIDE as usize];
         self.list.push(Constraint::Points { to: known, object: OUTSIDE, offset: None });
         let library = self.contents[LIBRARY as usize];
@@ -470,7 +475,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
     /// Copies `len` bytes; `None`: any part of the source to any offset of the target.
     fn copy_content(&mut self, to: Var, from: Var, len: Option<u64>) {
         let parts: Vec<Option<i64>> = match len {
-            Some(len) if len <= COPIED_IN_PARTS => {
+            Some(len) if len <= MAX_WORDWISE_COPY => {
                 (0..len.div_ceil(8)).map(|k| Some(8 * k.cast_signed())).collect()
             }
             _ => vec![None],

@@ -38,7 +38,7 @@ impl Instances {
         self.apart.get(&(caller, index, callee)).copied()
     }
 
-    pub fn set_apart(&mut self, caller: u32, index: u32, callee: u32, instance: u32) {
+    pub fn set_clone(&mut self, caller: u32, index: u32, callee: u32, instance: u32) {
         self.apart.insert((caller, index, callee), instance);
     }
 

@@ -6,31 +6,31 @@ use crate::objects::{ObjectId, Objects};
 use std::collections::HashMap;
 
 /// Maximum number of distinct offsets per object.
-const MAX_PLACES: u32 = 64;
+const MAX_OFFSETS_PER_OBJECT: u32 = 64;
 /// Maximum tracked offset in objects of unknown size.
 const MAX_OFFSET: u64 = 1 << 16;
 
 /// Index of an interned offset addition.
-pub type Move = u32;
+pub type OffsetStep = u32;
 
 /// Not computed yet.
 const UNKNOWN: u32 = u32::MAX;
 
 /// See the module documentation.
 #[derive(Default)]
-pub struct Places {
+pub struct PlaceInterner {
     list: Vec<Place>,
     index: HashMap<Place, u32>,
     /// Offset additions: the offset, `None` for any, and the memoised result for each target.
     moves: Vec<(Option<i64>, Vec<u32>)>,
-    by: HashMap<Option<i64>, Move>,
+    by: HashMap<Option<i64>, OffsetStep>,
     /// Number of tracked offsets of each object.
     of_object: HashMap<ObjectId, u32>,
     /// For each object, its target with unknown offset.
     anywhere: Vec<u32>,
 }
 
-impl Places {
+impl PlaceInterner {
     fn number(&mut self, place: Place) -> u32 {
         let next = self.list.len() as u32;
         *self.index.entry(place).or_insert_with(|| {
@@ -48,7 +48,7 @@ impl Places {
 
     /// Whether a target is redundant in a set, because the set contains the same object at any
     /// offset.
-    fn is_covered(&self, place: Place, set: &Bits) -> bool {
+    fn is_subsumed(&self, place: Place, set: &Bits) -> bool {
         let anywhere = self.anywhere.get(place.object as usize).copied().unwrap_or(UNKNOWN);
         place.offset.is_some() && anywhere != UNKNOWN && set.contains(anywhere)
     }
@@ -60,14 +60,14 @@ impl Places {
     }
 
     /// Interns an offset addition.
-    pub fn step(&mut self, by: Option<i64>) -> Move {
+    pub fn step(&mut self, by: Option<i64>) -> OffsetStep {
         *self.by.entry(by).or_insert_with(|| {
             self.moves.push((by, Vec::new()));
-            self.moves.len() as Move - 1
+            self.moves.len() as OffsetStep - 1
         })
     }
 
-    pub fn moved(&mut self, place: u32, by: Move, objects: &Objects) -> u32 {
+    pub fn moved(&mut self, place: u32, by: OffsetStep, objects: &Objects) -> u32 {
         let (far, known) = &self.moves[by as usize];
         if let Some(there) = known.get(place as usize).filter(|p| **p != UNKNOWN) {
             return *there;
@@ -96,7 +96,7 @@ impl Places {
             return there;
         }
         let known = self.of_object.entry(place.object).or_default();
-        if *known < MAX_PLACES {
+        if *known < MAX_OFFSETS_PER_OBJECT {
             *known += 1;
             there
         } else {
@@ -107,7 +107,7 @@ impl Places {
     /// The elements of `some` that are not redundant in `set`, in order.
     pub fn list(&self, some: &Bits, set: &Bits) -> Vec<Place> {
         let places = some.iter().map(|p| self.list[p as usize]);
-        let mut all: Vec<Place> = places.filter(|p| !self.is_covered(*p, set)).collect();
+        let mut all: Vec<Place> = places.filter(|p| !self.is_subsumed(*p, set)).collect();
         all.sort_unstable();
         all
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::inst::{Arg, ArgTy, Call, Reg, Ty};
-use crate::may_define::{MayDefine, Target};
+use crate::mod_summaries::{ModSummaries, Target};
 use crate::model::{Block, Function, Module, Param, Symbol, SymbolKind};
 use crate::objects::{LIBRARY, OUTSIDE};
 use crate::outside::Nothing;
@@ -120,7 +120,7 @@ fn write(sets: &mut Naive, (object, offset): (ObjectId, Option<u64>), value: &Se
     }
 }
 
-fn naive(whole: &Whole<'_>, objects: &Objects) -> Naive {
+fn naive(whole: &LinkedProgram<'_>, objects: &Objects) -> Naive {
     let mut sets = Naive::new();
     for f in 0..whole.functions() {
         sets.entry((0, f, 0)).or_default().insert((OUTSIDE, None));
@@ -238,7 +238,7 @@ proptest! {
         functions in proptest::collection::vec(proptest::collection::vec(inst(), 1..8), 2..=2)
     ) {
         let (module, addresses) = module(functions);
-        let whole = Whole::new([(&module, &addresses[..])]);
+        let whole = LinkedProgram::new([(&module, &addresses[..])]);
         let andersen = PointsTo::compute(&whole, &Nothing, Precision::Andersen, &[0, 1]);
         let steensgaard = PointsTo::compute(&whole, &Nothing, Precision::Steensgaard, &[0, 1]);
         let naive = naive(&whole, andersen.objects());
@@ -277,7 +277,7 @@ fn too_much_work_is_left_to_the_coarser_precision() {
     // Two variables flow to one register, and one of them also to another.
     let (module, addresses) =
         module(vec![vec![copy(1, 1), copy(2, 2), moved(3, 1), moved(3, 2), moved(4, 1)]]);
-    let whole = Whole::new([(&module, &addresses[..])]);
+    let whole = LinkedProgram::new([(&module, &addresses[..])]);
     let within = |most| PointsTo::within(&whole, &Nothing, Precision::Andersen, &[0], most);
     let (exact, bounded) = (within(u64::MAX), within(0));
     let steensgaard = PointsTo::compute(&whole, &Nothing, Precision::Steensgaard, &[0]);
@@ -309,8 +309,8 @@ fn summaries_go_through_calls() {
             Inst::Store { addr: Operand::Reg(1), value: Operand::Const(1), ty: Ty::Int(32) },
         ],
     ]);
-    let whole = Whole::new([(&module, &addresses[..])]);
-    let may = MayDefine::compute(&whole, &Nothing, Precision::Andersen, &[0]);
+    let whole = LinkedProgram::new([(&module, &addresses[..])]);
+    let may = ModSummaries::compute(&whole, &Nothing, Precision::Andersen, &[0]);
     let stored = |f| -> Vec<(Object, u64, u64)> {
         let all = may.targets(may.of_function(f)).filter_map(|t| match t {
             Target::Of { object, start, end } => {

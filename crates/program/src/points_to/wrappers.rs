@@ -4,18 +4,18 @@
 //! With one object per allocator call site, all memory of such a program would be one object.
 //! Wrappers are therefore analysed once per call site (heap cloning). The *height* of a wrapper is
 //! its distance from the allocator. Cloned calls descend in height, so no chain of them is longer
-//! than [`HIGHEST`].
+//! than [`MAX_HEIGHT`].
 
 use crate::inst::{CastOp, Inst, Operand, Reg};
 use crate::model::Function;
-use crate::outside::{Outside, Returned};
-use crate::whole::{Callee, Whole};
+use crate::outside::{Outside, ResultTarget};
+use crate::whole::{Callee, LinkedProgram};
 use std::collections::{HashMap, HashSet};
 
 /// Functions above this height are not cloned.
-pub const HIGHEST: u32 = 5;
+pub const MAX_HEIGHT: u32 = 5;
 /// Larger functions are not cloned.
-const MOST_CODE: usize = 300;
+const MAX_WRAPPER_CODE: usize = 300;
 
 /// The height of each function; `None` if it is not a wrapper.
 pub struct Wrappers {
@@ -23,15 +23,15 @@ pub struct Wrappers {
 }
 
 impl Wrappers {
-    pub fn of(whole: &Whole<'_>, outside: &dyn Outside) -> Wrappers {
+    pub fn of(whole: &LinkedProgram<'_>, outside: &dyn Outside) -> Wrappers {
         let mut all = Wrappers { heights: vec![None; whole.functions() as usize] };
         let candidates: Vec<(u32, Vec<Source>)> = (0..whole.functions())
-            .filter(|f| whole.function(*f).code.len() <= MOST_CODE)
+            .filter(|f| whole.function(*f).code.len() <= MAX_WRAPPER_CODE)
             .map(|f| (f, sources(whole, outside, f)))
             .filter(|(_, sources)| !sources.is_empty())
             .collect();
         // The height of a function is one more than the lowest source of its result.
-        for height in 1..=HIGHEST {
+        for height in 1..=MAX_HEIGHT {
             let mut found = Vec::new();
             for (f, sources) in candidates.iter().filter(|(f, _)| all.heights[*f as usize].is_none()) {
                 let below = |s: &Source| match s {
@@ -51,7 +51,7 @@ impl Wrappers {
     }
 
     /// Whether this call gets its own instance of the callee.
-    pub fn is_apart(&self, caller: u32, callee: u32) -> bool {
+    pub fn is_cloned(&self, caller: u32, callee: u32) -> bool {
         let height = |f: u32| self.heights.get(f as usize).copied().flatten();
         match (height(caller), height(callee)) {
             (_, None) => false,
@@ -71,7 +71,7 @@ enum Source {
 }
 
 /// The sources of the result. Empty if the result may be memory that existed before the call.
-fn sources(whole: &Whole<'_>, outside: &dyn Outside, number: u32) -> Vec<Source> {
+fn sources(whole: &LinkedProgram<'_>, outside: &dyn Outside, number: u32) -> Vec<Source> {
     let function = whole.function(number);
     let made = Made::of(function);
     let mut work: Vec<Operand> = Vec::new();
@@ -106,7 +106,7 @@ fn sources(whole: &Whole<'_>, outside: &dyn Outside, number: u32) -> Vec<Source>
                 Callee::Pointer => all.push(Source::Pointer),
                 Callee::External(name) => {
                     let effect = outside.effect(name);
-                    if effect.is_none_or(|e| !e.returns.contains(&Returned::New)) {
+                    if effect.is_none_or(|e| !e.returns.contains(&ResultTarget::New)) {
                         return Vec::new();
                     }
                     all.push(Source::Allocator);

@@ -1,6 +1,6 @@
 //! Reads the components of one event.
 
-use super::{DecodeError, Head};
+use super::{DecodeError, EventHead};
 use crate::encode::Encoder;
 use crate::event::{Event, NO_SITE, Position, Slots, kind, tag, unzigzag, varint};
 
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    pub(super) fn head(&mut self, state: &mut Encoder) -> Read<Head> {
+    pub(super) fn head(&mut self, state: &mut Encoder) -> Read<EventHead> {
         let first = self.byte()?;
         let kind = first & tag::KIND_MASK;
         if kind::name(kind).is_none() || first & !(tag::KIND_MASK | tag::SEQ | tag::MODULE) != 0 {
@@ -132,10 +132,10 @@ impl<'a> Reader<'a> {
             position.module = state.module;
             position.site = state.site;
         }
-        Ok(Head { position, kind })
+        Ok(EventHead { position, kind })
     }
 
-    pub(super) fn payload(&mut self, state: &mut Encoder, head: Head) -> Read<Event<'a>> {
+    pub(super) fn payload(&mut self, state: &mut Encoder, head: EventHead) -> Read<Event<'a>> {
         let seq = head.position.seq.is_some();
         Ok(match head.kind {
             kind::LOAD => {

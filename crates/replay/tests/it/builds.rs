@@ -2,7 +2,7 @@
 
 use program::model::{Module, Symbol, SymbolKind};
 use replay::error::Error;
-use replay::image::{Image, Wanted};
+use replay::image::{Image, ModuleRef};
 use replay::library::Library;
 use std::fs;
 use std::process::Command;
@@ -32,7 +32,7 @@ fn a_recording_of_another_build_is_refused() {
         .unwrap();
     assert!(built.success());
 
-    let wanted = Wanted {
+    let wanted = ModuleRef {
         index: 1,
         id: [3; 16],
         path: library.display().to_string(),
@@ -48,25 +48,25 @@ fn a_recording_of_another_build_is_refused() {
     assert!(image.function_at(0x1234).is_none());
 
     let shared = Library::default();
-    let image = |wanted: &Wanted| shared.image(std::slice::from_ref(wanted)).unwrap();
-    let moved = Wanted { addresses: vec![0x5678], ..wanted.clone() };
+    let image = |wanted: &ModuleRef| shared.image(std::slice::from_ref(wanted)).unwrap();
+    let moved = ModuleRef { addresses: vec![0x5678], ..wanted.clone() };
     assert!(Arc::ptr_eq(&image(&wanted), &image(&wanted)));
     assert!(!Arc::ptr_eq(&image(&wanted), &image(&moved)));
-    let model = |wanted: &Wanted| image(wanted).modules().next().unwrap().1.model.clone();
+    let model = |wanted: &ModuleRef| image(wanted).modules().next().unwrap().1.model.clone();
     assert!(Arc::ptr_eq(&model(&wanted), &model(&moved)));
     assert_eq!(image(&moved).symbol(1, 0), 0x5678);
 
-    let other = Wanted { id: [4; 16], build_id: vec![0x12, 0x34], ..wanted.clone() };
+    let other = ModuleRef { id: [4; 16], build_id: vec![0x12, 0x34], ..wanted.clone() };
     let Err(error @ Error::AnotherBuild { .. }) = Image::load(&[other]) else {
         panic!("another build must be refused")
     };
     let text = error.to_string();
     assert!(text.contains("1234") && text.contains("abcd"), "{text}");
 
-    let stripped = Wanted { id: [4; 16], ..wanted.clone() };
+    let stripped = ModuleRef { id: [4; 16], ..wanted.clone() };
     assert!(Image::load(&[stripped]).is_err_and(|e| e.to_string().contains("stripped")));
-    let short = Wanted { addresses: vec![], ..wanted.clone() };
+    let short = ModuleRef { addresses: vec![], ..wanted.clone() };
     assert!(Image::load(&[short]).is_err());
-    let gone = Wanted { path: "/nonexistent/unit.so".to_owned(), ..wanted };
+    let gone = ModuleRef { path: "/nonexistent/unit.so".to_owned(), ..wanted };
     assert!(Image::load(&[gone]).is_err());
 }

@@ -5,10 +5,10 @@ use program::inst::{Arg, ArgTy, Call, Inst, Operand, RmwOp, Source, Ty};
 use program::model::{Param, SymbolKind};
 use recording::Slots;
 use recording::event::Event;
+use replay::event_cursor::Stream;
 use replay::image::Image;
 use replay::machine::{End, Machine, Stop};
 use replay::observer::{Null, Observer, View};
-use replay::tape::Stream;
 use replay::writers::{reads, writers};
 use std::collections::BTreeMap;
 

@@ -4,10 +4,10 @@ use crate::common::{Builder, Events, I32, I64, c, call, r, sym};
 use program::inst::{BinOp, CastOp, Inst, IntPred, Operand, Ty};
 use program::model::{Phi, SymbolKind};
 use proptest::prelude::*;
+use replay::event_cursor::Stream;
 use replay::image::Image;
 use replay::machine::Machine;
 use replay::observer::{Effect, Null, Observer, View};
-use replay::tape::Stream;
 
 /// Observes steps, so that the plain loop runs.
 struct Watching;
@@ -15,16 +15,16 @@ impl Observer for Watching {}
 
 /// The loads, stores, calls and returns that either loop reports.
 #[derive(Default)]
-struct Told<const ALL: bool>(Vec<String>);
+struct AccessLog<const ALL: bool>(Vec<String>);
 
-impl<const ALL: bool> Told<ALL> {
+impl<const ALL: bool> AccessLog<ALL> {
     fn note(&mut self, what: &str, view: &View<'_>) {
         let regs = &view.regs[..view.code.slots as usize];
         self.0.push(format!("{what} {} {} {} {regs:x?}", view.site(), view.depth, view.frame));
     }
 }
 
-impl<const ALL: bool> Observer for Told<ALL> {
+impl<const ALL: bool> Observer for AccessLog<ALL> {
     const ALL_STEPS: bool = ALL;
 
     fn step(&mut self, view: &View<'_>, effect: Effect) {
@@ -176,7 +176,7 @@ fn agree(image: &Image, time: u64) {
     whole.run(&mut Watching, 1000).unwrap();
     let total = whole.counters().instructions;
     assert!(total > 4);
-    let (mut plain, mut fast) = (Told::<true>::default(), Told::<false>::default());
+    let (mut plain, mut fast) = (AccessLog::<true>::default(), AccessLog::<false>::default());
     assert_eq!(stop(image, &stream, &mut plain, total), stop(image, &stream, &mut fast, total));
     assert_eq!(plain.0, fast.0);
     for limit in 0..=total + 1 {

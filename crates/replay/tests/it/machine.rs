@@ -8,7 +8,7 @@ use replay::checkpoint::Checkpoints;
 use replay::error::Error;
 use replay::image::Image;
 use replay::machine::{End, Machine, Stop};
-use replay::observer::{Effect, Moment, Null, Observer, View};
+use replay::observer::{Effect, EventContext, Null, Observer, View};
 
 const OUT: u64 = 0x60_0000;
 
@@ -311,7 +311,7 @@ struct Seen(Vec<(Position, String)>);
 
 impl Observer for Seen {
     const STEPS: bool = false;
-    fn event(&mut self, _: &Moment<'_>, position: Position, event: &Event<'_>) {
+    fn event(&mut self, _: &EventContext<'_>, position: Position, event: &Event<'_>) {
         self.0.push((position, format!("{event:?}")));
     }
 }

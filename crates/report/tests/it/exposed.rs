@@ -3,7 +3,7 @@
 use crate::samples::schema::problems;
 use explore::explored::{self, Explored};
 use explore::exposed::*;
-use explore::shared::Means;
+use explore::shared::FoundBy;
 use serde_json::Value;
 
 fn seen(text: &str) -> Seen {
@@ -28,7 +28,7 @@ fn row(line: u32, reached: bool, infected: bool, exposed_by: Option<usize>) -> C
 fn sample() -> Exposed {
     let input = ExposingInput {
         number: 1,
-        found_by: Means::Solver,
+        found_by: FoundBy::Solver,
         seconds: 0.25,
         command: "./p '<i>'".to_owned(),
         parts: vec![Part { name: "stdin".to_owned(), text: "<script>".to_owned() }],
@@ -42,7 +42,7 @@ fn sample() -> Exposed {
         good: "v1".to_owned(),
         bad: "v2".to_owned(),
         verdict: Verdict::Differ,
-        tests: vec![TellingTest { command: "./t <x".to_owned(), good: seen("a"), bad: seen("b") }],
+        tests: vec![DistinguishingTest { command: "./t <x".to_owned(), good: seen("a"), bad: seen("b") }],
         inputs: vec![input],
         changes: vec![
             row(3, true, true, Some(1)),
@@ -51,7 +51,10 @@ fn sample() -> Exposed {
             row(9, false, false, None),
             ChangeRow { without_code: true, ..row(11, false, false, None) },
         ],
-        coverage: Coverage { good: Ways { taken: 3, all: 4 }, bad: Ways { taken: 4, all: 6 } },
+        coverage: Coverage {
+            good: EdgeCoverage { taken: 3, all: 4 },
+            bad: EdgeCoverage { taken: 4, all: 6 },
+        },
         intended: 0,
         effort: Effort { runs: 12, recorded_runs: 4, seconds_searching: 1.0, ..Effort::default() },
         notes: vec!["A note.".to_owned()],

@@ -27,7 +27,7 @@ pub struct Activation {
     /// whose controlling branches have not been reached yet.
     pub wrote: Vec<(BlockId, Streams)>,
     /// The streams that a callee's activation wrote to.
-    pub callee_wrote: Streams,
+    pub callee_written: Streams,
     /// Registers that are used only by the condition of a dummy branch of the current block.
     pub condition_regs: Vec<Reg>,
     /// A bit set that contains all phis which live registers passed; it may contain others.
@@ -87,7 +87,7 @@ impl Activation {
         self.variadic.clear();
         self.groups.clear();
         self.wrote.clear();
-        self.callee_wrote = Streams::NONE;
+        self.callee_written = Streams::NONE;
         self.condition_regs.clear();
         self.passed_phis.clear();
         (self.call, self.groups_of_callee, self.callee) = (None, None, None);
@@ -118,8 +118,8 @@ impl Activation {
 
     /// Whether a callee left groups or written streams that its call has not taken over yet.
     #[inline]
-    pub fn has_news_of_callee(&self) -> bool {
-        self.groups_of_callee.is_some() || !self.callee_wrote.is_empty()
+    pub fn has_callee_effects(&self) -> bool {
+        self.groups_of_callee.is_some() || !self.callee_written.is_empty()
     }
 
     #[inline]

@@ -9,7 +9,7 @@
 
 use super::trace::Operands;
 use super::transfer::{Demand, InstExec};
-use super::{Backward, Checked};
+use super::{Backward, TraceResult};
 use crate::InconsistentTrace;
 use crate::demanded_bits;
 use crate::irregular::{Copied, Spill};
@@ -55,7 +55,7 @@ pub(super) fn as_return(how: Dependence) -> Dependence {
 
 impl Backward<'_, '_, '_> {
     /// The call instruction at an index of a function.
-    pub(super) fn call_inst(&self, function: u32, index: u32) -> Checked<&'_ Call> {
+    pub(super) fn call_inst(&self, function: u32, index: u32) -> TraceResult<&'_ Call> {
         match self.sink.facts.inst(function, index) {
             Inst::Call(call) => Ok(call),
             _ => Err(InconsistentTrace(self.position)),
@@ -63,7 +63,12 @@ impl Backward<'_, '_, '_> {
     }
 
     /// A call of a linked function has returned: the callee's return defines its result.
-    pub(super) fn returned(&mut self, (function, index): (u32, u32), depth: u32, callee: u32) -> Checked<()> {
+    pub(super) fn returned(
+        &mut self,
+        (function, index): (u32, u32),
+        depth: u32,
+        callee: u32,
+    ) -> TraceResult<()> {
         self.unwind(depth);
         let f = depth as usize - 1;
         let Some(caller) = self.activations.get_mut(f).filter(|a| a.has_live()) else { return Ok(()) };
@@ -94,7 +99,7 @@ impl Backward<'_, '_, '_> {
         depth: u32,
         is_outside: bool,
         copies: &[Copied],
-    ) -> Checked<()> {
+    ) -> TraceResult<()> {
         self.unwind(depth);
         let f = depth as usize - 1;
         if let Some(relevant) = &mut self.relevant {
@@ -139,8 +144,8 @@ impl Backward<'_, '_, '_> {
             let below = activation.groups.iter().map(|g| g.1).chain(activation.groups_of_callee);
             let below = below.chain(caller.groups_of_callee);
             caller.groups_of_callee = below.reduce(|a, b| self.sink.uses.provenances.unite(a, b));
-            let wrote = activation.wrote.iter().map(|w| w.1).chain([activation.callee_wrote]);
-            wrote.for_each(|wrote| caller.callee_wrote |= wrote);
+            let wrote = activation.wrote.iter().map(|w| w.1).chain([activation.callee_written]);
+            wrote.for_each(|wrote| caller.callee_written |= wrote);
         }
         self.recycle(activation);
         if depth == 1 {
@@ -152,7 +157,7 @@ impl Backward<'_, '_, '_> {
                     self.sink.leaf(uses, &origin);
                 }
             }
-            self.uses_of_start = self.sink.uses.join(self.uses_of_start, ran);
+            self.uses_of_thread_start = self.sink.uses.join(self.uses_of_thread_start, ran);
             return Ok(());
         }
         if !ran.is_live() && arguments.is_empty() && bytes.is_empty() {
@@ -202,7 +207,7 @@ impl Backward<'_, '_, '_> {
         operands: Operands<'_>,
         it: InstExec<'_>,
         demand: Demand<'_>,
-    ) -> Checked<()> {
+    ) -> TraceResult<()> {
         let Inst::Call(call) = self.sink.facts.inst(it.function, it.inst.index) else {
             return Err(InconsistentTrace(it.step));
         };
@@ -213,7 +218,7 @@ impl Backward<'_, '_, '_> {
         let found = std::mem::take(&mut state.found);
         if self.relevant.is_some() {
             self.propagate_to_call(f, it.inst.block);
-            let wrote = self.take_callee_wrote(f, it.inst.block);
+            let wrote = self.take_callee_written(f, it.inst.block);
             let is_node = state.uses.is_live() || state.node.is_some() || !demand.asked.is_empty();
             let potential = self.other_callees(it, is_node, wrote);
             if let Some(activation) = self.activations.get_mut(f) {
@@ -272,7 +277,7 @@ impl Backward<'_, '_, '_> {
         // What becomes live just before the call was already there when the call read it.
         for (address, len) in found {
             for range in self.kill_ranges(address, len) {
-                self.made_outside(range);
+                self.note_external_origin(range);
             }
         }
         self.add_pending(f, it.function, it.inst.block, consumer);

@@ -1,8 +1,8 @@
 //! Definitions outside the program: library functions, the kernel, other threads, jumps.
 
 use super::calls::{CallState, as_return};
-use super::transfer::asks_all;
-use super::{Backward, Checked, InterThreadUse};
+use super::transfer::requires_all_operands;
+use super::{Backward, InterThreadUse, TraceResult};
 use crate::InconsistentTrace;
 use crate::irregular::{Change, Miss, Outside};
 use crate::live::LiveRange;
@@ -16,9 +16,9 @@ use replay::effects::{is_state, state_address};
 impl Backward<'_, '_, '_> {
     /// A call that left the program has returned. `is_direct`: the step before is the call itself, and the
     /// callee called nothing back.
-    pub(super) fn external(&mut self, outside: &Outside, depth: u32, is_direct: bool) -> Checked<()> {
+    pub(super) fn external(&mut self, outside: &Outside, depth: u32, is_direct: bool) -> TraceResult<()> {
         let f = self.enter(depth, outside.function)?;
-        self.note_written(f, outside);
+        self.record_written(f, outside);
         let call = self.call_inst(outside.function, outside.index)?;
         let (dst, slots) = (call.dst, call.ret.iter().map(|t| t.slots()).sum());
         let (result, _) = self.kill_regs(f, dst, slots);
@@ -37,7 +37,7 @@ impl Backward<'_, '_, '_> {
             copied.push(None);
         }
         let asked = self.position.checked_sub(1).filter(|_| is_direct).and_then(|s| self.asked.get(&s));
-        let is_asked = asked.is_some_and(|asked| asks_all(asked, (dst, slots)));
+        let is_asked = asked.is_some_and(|asked| requires_all_operands(asked, (dst, slots)));
         let mut state = CallState {
             index: outside.index,
             reads: Some(outside.reads.clone()),
@@ -49,7 +49,7 @@ impl Backward<'_, '_, '_> {
             let moves = copies(outside) || !outside.transfers.is_empty();
             let is_precise = !is_asked && copied.iter().all(Option::is_some) && (!result.is_live() || moves);
             state.uses = self.sink.uses.join(result, written);
-            let node = self.sink.exec_later((outside.function, outside.index), depth);
+            let node = self.sink.exec_unplaced((outside.function, outside.index), depth);
             let consumer = match self.position.checked_sub(1).filter(|_| is_direct) {
                 Some(step) => self.sink.consumer_at(self.at(step), node, state.uses),
                 None => self.sink.consumer(node, state.uses),
@@ -72,7 +72,7 @@ impl Backward<'_, '_, '_> {
     }
 
     /// The external call that activation `f` has in progress defined something.
-    pub(super) fn use_external(&mut self, f: usize, uses: UseList) -> Checked<()> {
+    pub(super) fn use_external(&mut self, f: usize, uses: UseList) -> TraceResult<()> {
         let mut state = self.activations[f].call.take().unwrap_or_default();
         state.uses = self.sink.uses.join(state.uses, uses);
         state.all = true;
@@ -80,7 +80,7 @@ impl Backward<'_, '_, '_> {
             && let Some(reads) = state.reads.clone()
         {
             let function = self.activations[f].function.ok_or(crate::InconsistentTrace(self.position))?;
-            let node = self.sink.exec_later((function, state.index), f as u32 + 1);
+            let node = self.sink.exec_unplaced((function, state.index), f as u32 + 1);
             state.node = Some(node);
             let consumer = self.sink.consumer(node, state.uses);
             state.served = consumer.provenance;
@@ -94,7 +94,7 @@ impl Backward<'_, '_, '_> {
 
     /// The call out of the program under which activation `f` was called back, if that call is in
     /// the slice.
-    pub(super) fn called_back(&mut self, f: usize) -> Option<Consumer> {
+    pub(super) fn calling_external(&mut self, f: usize) -> Option<Consumer> {
         let (node, uses) = self.caller_outside(f)?;
         Some(self.sink.consumer(node, uses))
     }
@@ -107,7 +107,7 @@ impl Backward<'_, '_, '_> {
     }
 
     /// An event changed memory.
-    pub(super) fn changed(&mut self, change: Change, depth: u32) -> Checked<()> {
+    pub(super) fn changed(&mut self, change: Change, depth: u32) -> TraceResult<()> {
         let (address, len) = match change {
             Change::Patch { address, len } | Change::Zeroed { address, len } => (address, len),
             Change::Moved { to, len, .. } => (to, len),
@@ -136,7 +136,7 @@ impl Backward<'_, '_, '_> {
                 Change::Moved { .. } | Change::Zeroed { .. } => true,
             });
             let Some(f) = by_call else {
-                self.made_outside(range);
+                self.note_external_origin(range);
                 continue;
             };
             self.use_external(f, range.uses)?;
@@ -151,7 +151,7 @@ impl Backward<'_, '_, '_> {
     }
 
     /// A range was written outside the program, without an event of its writer.
-    pub(super) fn made_outside(&mut self, range: LiveRange) {
+    pub(super) fn note_external_origin(&mut self, range: LiveRange) {
         if let Some(state) = self.memory_stream(range.start) {
             self.make_memory_live(state, 1, range.uses);
             return;
@@ -232,14 +232,14 @@ impl Backward<'_, '_, '_> {
     /// The step before left functions that were called back, as test frameworks do when a check fails. The
     /// external call, if it is in the slice, depends on that jump.
     pub(super) fn unwound(&mut self, depth: u32) {
-        if let Some(caller) = self.called_back(depth as usize) {
+        if let Some(caller) = self.calling_external(depth as usize) {
             let one = self.sink.uses.one(caller, Dependence::Jump);
             self.landing = self.sink.uses.join(self.landing, one);
         }
     }
 
     /// Control returned to a call, or to a landing, by a jump out of the step before.
-    pub(super) fn landed(&mut self, function: u32, index: u32, depth: u32) -> Checked<()> {
+    pub(super) fn landed(&mut self, function: u32, index: u32, depth: u32) -> TraceResult<()> {
         let f = self.enter(depth, function)?;
         let inst = self.sink.facts.inst(function, index);
         let handler = matches!(inst, Inst::Landing { .. });

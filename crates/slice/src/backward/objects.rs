@@ -15,7 +15,7 @@ pub struct MemoryObject {
     pub start: u64,
     pub end: u64,
     /// No other object ever overlapped it.
-    pub is_alone: bool,
+    pub is_sole_occupant: bool,
 }
 
 /// A cached result, and where it holds: for addresses from the object's start to `until`, at all steps from
@@ -27,8 +27,11 @@ struct Cached {
     since: u64,
 }
 
-const NONE: Cached =
-    Cached { place: MemoryObject { object: 0, start: 0, end: 0, is_alone: false }, until: 0, since: 0 };
+const NONE: Cached = Cached {
+    place: MemoryObject { object: 0, start: 0, end: 0, is_sole_occupant: false },
+    until: 0,
+    since: 0,
+};
 
 /// The cache has one table by lines of memory, for small objects, and one by regions, for large ones.
 const LINE: u32 = 6;
@@ -124,7 +127,8 @@ impl<'w> Objects<'w> {
         let object = self.made[found.block.chain as usize]?;
         let (start, block) = (found.start, &found.block);
         let end = start.saturating_add(block.size);
-        let place = MemoryObject { object, start, end, is_alone: self.heap.is_alone(start, block) };
+        let place =
+            MemoryObject { object, start, end, is_sole_occupant: self.heap.is_sole_occupant(start, block) };
         if let Some(until) = found.until {
             self.keep(address, Cached { place, until, since: found.block.step });
         }

@@ -57,20 +57,20 @@ impl Backward<'_, '_, '_> {
 
     /// Whether any stream is queried for omitted output.
     #[inline]
-    pub(super) fn asks_omitted(&self) -> bool {
+    pub(super) fn has_omitted_queries(&self) -> bool {
         self.relevant.as_ref().is_some_and(|r| r.omitted.uses.iter().any(|uses| uses.is_live()))
     }
 
     /// An external call of activation `f` has returned: records what it wrote under its block.
-    pub(super) fn note_written(&mut self, f: usize, outside: &Outside) {
-        let Some(relevant) = self.relevant.as_ref().filter(|_| self.asks_omitted()) else { return };
+    pub(super) fn record_written(&mut self, f: usize, outside: &Outside) {
+        let Some(relevant) = self.relevant.as_ref().filter(|_| self.has_omitted_queries()) else { return };
         let Some(step) = self.position.checked_sub(1) else { return };
         let wrote = relevant.omitted.written_at(step) & relevant.omitted.asked();
         let block = self.sink.facts.get(outside.function).block_of[outside.index as usize];
-        self.add_wrote(f, block, wrote);
+        self.add_written(f, block, wrote);
     }
 
-    fn add_wrote(&mut self, f: usize, block: BlockId, streams: Streams) {
+    fn add_written(&mut self, f: usize, block: BlockId, streams: Streams) {
         if streams.is_empty() {
             return;
         }
@@ -90,7 +90,7 @@ impl Backward<'_, '_, '_> {
 
     /// The streams written under the branch of a visited block. They are then recorded for the branch's own
     /// block.
-    pub(super) fn wrote_under(&mut self, f: usize, function: u32, block: BlockId) -> Streams {
+    pub(super) fn written_under(&mut self, f: usize, function: u32, block: BlockId) -> Streams {
         let mut all = Streams::NONE;
         let Some(activation) = self.activations.get_mut(f) else { return all };
         if activation.wrote.is_empty() {
@@ -104,15 +104,15 @@ impl Backward<'_, '_, '_> {
             }
             !is_under
         });
-        self.add_wrote(f, block, all);
+        self.add_written(f, block, all);
         all
     }
 
     /// The streams that the visited call wrote to; they are recorded for the call's block.
-    pub(super) fn take_callee_wrote(&mut self, f: usize, block: BlockId) -> Streams {
+    pub(super) fn take_callee_written(&mut self, f: usize, block: BlockId) -> Streams {
         let Some(activation) = self.activations.get_mut(f) else { return Streams::NONE };
-        let wrote = std::mem::take(&mut activation.callee_wrote);
-        self.add_wrote(f, block, wrote);
+        let wrote = std::mem::take(&mut activation.callee_written);
+        self.add_written(f, block, wrote);
         wrote
     }
 
@@ -124,14 +124,15 @@ impl Backward<'_, '_, '_> {
         (block, to): (BlockId, BlockId),
         wrote: Streams,
     ) -> Option<UseList> {
-        let relevant = self.relevant.as_ref().filter(|r| self.asks_omitted() && !r.is_left_out(function))?;
-        let ways = relevant.facts.writing_ways(function, block).iter().filter(|way| way.0 != to);
+        let relevant =
+            self.relevant.as_ref().filter(|r| self.has_omitted_queries() && !r.is_excluded(function))?;
+        let ways = relevant.facts.writing_alternatives(function, block).iter().filter(|way| way.0 != to);
         self.omitted_uses(|| ways.fold(Streams::NONE, |sum, way| sum | way.1), wrote)
     }
 
     /// Uses of a queried stream that could have been written to, except streams that `wrote` contains.
     pub(super) fn omitted_uses(&self, could: impl FnOnce() -> Streams, wrote: Streams) -> Option<UseList> {
-        let omitted = &self.relevant.as_ref().filter(|_| self.asks_omitted())?.omitted;
+        let omitted = &self.relevant.as_ref().filter(|_| self.has_omitted_queries())?.omitted;
         let could = could();
         let all = [StandardStream::Output, StandardStream::Error];
         let omits = |stream: &StandardStream| {

@@ -12,11 +12,11 @@ use program::objects::ObjectId;
 use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 
 /// Memory outside all objects that are known here.
-pub const ELSEWHERE: ObjectId = ObjectId::MAX;
+pub const NO_OBJECT: ObjectId = ObjectId::MAX;
 
 /// A range that became live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LiveIn {
+pub struct ObjectRange {
     pub object: ObjectId,
     pub address: u64,
     pub len: u64,
@@ -25,20 +25,20 @@ pub struct LiveIn {
 }
 
 /// Granularity in bytes at which ranges of an object are recorded.
-const PIECE: u64 = 256;
+const GRANULARITY: u64 = 256;
 
-impl LiveIn {
+impl ObjectRange {
     /// A range, extended within its object: live ranges of large objects are most often near each other.
     /// Where the memory held different objects at different times the range is not extended, because live
     /// bytes next to it may belong to another object.
-    pub fn object(place: MemoryObject, address: u64, len: u64) -> LiveIn {
-        if !place.is_alone {
-            return LiveIn { object: place.object, address, len, offset: address - place.start };
+    pub fn object(place: MemoryObject, address: u64, len: u64) -> ObjectRange {
+        if !place.is_sole_occupant {
+            return ObjectRange { object: place.object, address, len, offset: address - place.start };
         }
         let end = address.saturating_add(len);
-        let start = (address / PIECE * PIECE).max(place.start);
-        let to = end.div_ceil(PIECE).saturating_mul(PIECE).min(place.end).max(end);
-        LiveIn { object: place.object, address: start, len: to - start, offset: start - place.start }
+        let start = (address / GRANULARITY * GRANULARITY).max(place.start);
+        let to = end.div_ceil(GRANULARITY).saturating_mul(GRANULARITY).min(place.end).max(end);
+        ObjectRange { object: place.object, address: start, len: to - start, offset: start - place.start }
     }
 }
 
@@ -61,14 +61,14 @@ struct Query {
     /// How many ranges it has seen.
     seen: u64,
     /// Ranges to query again.
-    again: Vec<LiveIn>,
+    again: Vec<ObjectRange>,
     /// The range of the last positive answer.
-    hit: Option<LiveIn>,
+    hit: Option<ObjectRange>,
 }
 
 #[derive(Default)]
 struct Held {
-    list: Set<LiveIn>,
+    list: Set<ObjectRange>,
     /// The size at which dead ranges are pruned.
     prune_at: usize,
     /// How often ranges were pruned.
@@ -78,19 +78,19 @@ struct Held {
 /// A recently added range: adding it again is cheap unless it was pruned.
 #[derive(Clone, Copy)]
 struct Recent {
-    live: LiveIn,
+    live: ObjectRange,
     /// How many ranges were added before it.
     number: u64,
     pruned: u32,
 }
 
 /// Size of the table of recently added ranges.
-const NOTED: usize = 1 << 12;
+const RECENT_SLOTS: usize = 1 << 12;
 
 /// See the module's documentation.
 #[derive(Default)]
 pub struct QueryCache {
-    recent: Vec<LiveIn>,
+    recent: Vec<ObjectRange>,
     count: u64,
     /// The count when a query last scanned new ranges.
     looked: u64,
@@ -102,14 +102,14 @@ pub struct QueryCache {
 
 impl QueryCache {
     fn place(address: u64) -> usize {
-        (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % NOTED
+        (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % RECENT_SLOTS
     }
 
     /// Adds a range that became live; `is_new` if some of it was not live just before. `still` returns
     /// whether any of a range is still live.
-    pub fn add(&mut self, live: LiveIn, is_new: bool, still: impl Fn(&LiveIn) -> bool) {
+    pub fn add(&mut self, live: ObjectRange, is_new: bool, still: impl Fn(&ObjectRange) -> bool) {
         if self.noted.is_empty() {
-            self.noted = vec![None; NOTED];
+            self.noted = vec![None; RECENT_SLOTS];
         }
         let held = self.objects.entry(live.object).or_default();
         let noted = &mut self.noted[Self::place(live.address)];
@@ -145,7 +145,12 @@ impl QueryCache {
     }
 
     /// Asks about everything live that could have been assigned by what `number` stands for.
-    pub fn ask_all(&mut self, number: u32, defined: &Defined, mut try_it: impl FnMut(&LiveIn) -> Answer) {
+    pub fn ask_all(
+        &mut self,
+        number: u32,
+        defined: &Defined,
+        mut try_it: impl FnMut(&ObjectRange) -> Answer,
+    ) {
         let number = number as usize;
         if self.queries.len() <= number {
             self.queries.resize_with(number + 1, Query::default);
@@ -172,7 +177,7 @@ impl QueryCache {
         &mut self,
         number: u32,
         defined: &Defined,
-        mut try_it: impl FnMut(&LiveIn) -> Answer,
+        mut try_it: impl FnMut(&ObjectRange) -> Answer,
     ) -> Option<UseList> {
         let number = number as usize;
         if self.queries.len() <= number {
@@ -256,9 +261,9 @@ mod tests {
         /// An added range contains the whole live range, and beyond it only bytes of the same object.
         #[test]
         fn pieces_stay_in_their_objects(start in 0u64..2000, size in 1u64..2000, at in 0u64..2000, len in 1u64..600) {
-            let place = MemoryObject { object: 7, start, end: start + size, is_alone: true };
+            let place = MemoryObject { object: 7, start, end: start + size, is_sole_occupant: true };
             let address = start + at % size;
-            let noted = LiveIn::object(place, address, len);
+            let noted = ObjectRange::object(place, address, len);
             prop_assert!(noted.address <= address && address + len <= noted.address + noted.len);
             prop_assert_eq!(noted.address, start + noted.offset);
             prop_assert!(noted.address + noted.len <= place.end.max(address + len));
@@ -275,7 +280,7 @@ mod tests {
                 match op {
                     0 => {
                         let is_new = live.insert(address);
-                        let range = LiveIn { object, address, len: 1, offset: n };
+                        let range = ObjectRange { object, address, len: 1, offset: n };
                         pending.add(range, is_new, |w| live.contains(&w.address));
                     }
                     1 => drop(live.remove(&address)),

@@ -13,9 +13,9 @@
 
 use super::objects::Objects;
 use super::omitted::OmittedOutput;
-use super::queries::{Answer, ELSEWHERE, LiveIn, QueryCache};
+use super::queries::{Answer, NO_OBJECT, ObjectRange, QueryCache};
 use super::transfer::InstExec;
-use super::{Activation, Backward, Checked, LiveMemory};
+use super::{Activation, Backward, LiveMemory, TraceResult};
 use crate::demanded_bits;
 use crate::heap::Heap;
 use crate::output_effects::Streams;
@@ -38,7 +38,7 @@ pub struct Relevant<'w> {
     /// The edge just crossed: depth of the activation, and the target block.
     edge: Option<(u32, BlockId)>,
     /// Memoised answers about registers.
-    may_define: FxHashMap<Question, bool>,
+    mod_summaries: FxHashMap<Question, bool>,
     queries: QueryCache,
     pub(super) omitted: OmittedOutput,
 }
@@ -55,7 +55,7 @@ impl<'w> Relevant<'w> {
             objects: Objects::new(facts, heap),
             relevance,
             edge: None,
-            may_define: FxHashMap::default(),
+            mod_summaries: FxHashMap::default(),
             queries: QueryCache::default(),
             omitted,
         }
@@ -71,7 +71,7 @@ impl<'w> Relevant<'w> {
         self.edge.filter(|(depth, _)| *depth as usize == f + 1).map(|edge| edge.1)
     }
 
-    pub(super) fn is_left_out(&self, function: u32) -> bool {
+    pub(super) fn is_excluded(&self, function: u32) -> bool {
         !self.relevance.libraries && self.facts.get(function).library
     }
 }
@@ -92,14 +92,15 @@ impl Backward<'_, '_, '_> {
 
     /// Records the object of a range that became live. `is_new` is false if all of it was live before, and
     /// may have been recorded.
-    pub(super) fn note_live(&mut self, address: u64, len: u64, is_new: bool) {
+    pub(super) fn record_live(&mut self, address: u64, len: u64, is_new: bool) {
         let (memory, initial) = (&self.memory, &self.initial);
         if let Some(relevant) = &mut self.relevant {
             let live = match relevant.objects.find(self.stream, self.position, address) {
-                Some(object) => LiveIn::object(object, address, len),
-                None => LiveIn { object: ELSEWHERE, address, len, offset: 0 },
+                Some(object) => ObjectRange::object(object, address, len),
+                None => ObjectRange { object: NO_OBJECT, address, len, offset: 0 },
             };
-            let still = |l: &LiveIn| memory.touches(l.address, l.len) || initial.touches(l.address, l.len);
+            let still =
+                |l: &ObjectRange| memory.touches(l.address, l.len) || initial.touches(l.address, l.len);
             relevant.queries.add(live, is_new, still);
         }
     }
@@ -111,7 +112,7 @@ impl Backward<'_, '_, '_> {
 
     /// A branch or call is visited that is not in the slice.
     #[inline]
-    pub(super) fn pass_tail(&mut self, f: usize, kind: Kind) {
+    pub(super) fn skip_tail(&mut self, f: usize, kind: Kind) {
         let Some(relevant) = &mut self.relevant else { return };
         match (kind, self.activations.get_mut(f)) {
             (Kind::Branch, _) => relevant.edge = None,
@@ -141,20 +142,20 @@ impl Backward<'_, '_, '_> {
             return false;
         }
         let (registers, memory) = (activation.filter(|a| a.has_live()), self.has_live_memory());
-        if registers.is_none() && !memory || relevant.is_left_out(function) {
+        if registers.is_none() && !memory || relevant.is_excluded(function) {
             return true;
         }
         relevant.facts.ways(function, block).iter().filter(|way| way.to != to).all(|way| {
-            let may_define = registers.is_some_and(|a| a.may_have_passed(way.touched()));
+            let mod_summaries = registers.is_some_and(|a| a.may_have_passed(way.touched()));
             let is_settled =
                 || way.memory.defined.is_empty() || relevant.queries.is_settled(way.memory.number);
-            !may_define && (!memory || is_settled())
+            !mod_summaries && (!memory || is_settled())
         })
     }
 
     /// The uses for which a branch becomes a dummy, if it does; it does not if it `is_node` anyway.
     /// Propagates the groups that reach the branch.
-    pub(super) fn alternatives(&mut self, it: InstExec<'_>, is_node: bool) -> Checked<UseList> {
+    pub(super) fn alternatives(&mut self, it: InstExec<'_>, is_node: bool) -> TraceResult<UseList> {
         let InstExec { f, function, .. } = it;
         let block = it.inst.block;
         let Some(relevant) = &mut self.relevant else { return Ok(UseList::default()) };
@@ -171,11 +172,11 @@ impl Backward<'_, '_, '_> {
                 !propagates
             });
         }
-        let wrote = self.wrote_under(f, function, block);
+        let wrote = self.written_under(f, function, block);
         let mut uses = UseList::default();
         // For what it could have mattered is asked even so if that counts for each use.
         if let (Some((_, to)), true) = (edge, !is_node || self.sink.has_labels()) {
-            uses = self.could_matter(f, function, (block, to), &below);
+            uses = self.find_potential_use(f, function, (block, to), &below);
             if !uses.is_live()
                 && let Some(omitted) = self.may_have_written(function, (block, to), wrote)
             {
@@ -206,7 +207,7 @@ impl Backward<'_, '_, '_> {
     }
 
     /// The provenance of uses by the dummies of a block.
-    pub(super) fn group_provenance(&mut self, f: usize, block: BlockId) -> Provenance {
+    pub(super) fn provenance_of_group_at(&mut self, f: usize, block: BlockId) -> Provenance {
         let there = self.activations[f].groups.iter().find(|(b, _)| *b == block).map(|g| g.1);
         let group = there.unwrap_or_else(|| {
             let group = self.sink.uses.provenances.new_group();
@@ -217,11 +218,11 @@ impl Backward<'_, '_, '_> {
     }
 
     /// Makes a branch or a call a dummy: the operand of its condition becomes live.
-    pub(super) fn dummy(&mut self, it: InstExec<'_>, uses: UseList) -> Checked<()> {
+    pub(super) fn dummy(&mut self, it: InstExec<'_>, uses: UseList) -> TraceResult<()> {
         let f = self.enter(it.depth, it.function)?;
         let node = self.sink.exec(self.at(it.step), (it.function, it.inst.index), it.depth, uses);
         self.sink.mark_potential(node);
-        let consumer = Consumer { node, provenance: self.group_provenance(f, it.inst.block) };
+        let consumer = Consumer { node, provenance: self.provenance_of_group_at(f, it.inst.block) };
         if let Some(reg) = it.inst.uses.of(&it.of.uses).first() {
             self.use_in_condition(f, *reg, demanded_bits::ALL, consumer);
         }
@@ -253,7 +254,7 @@ impl Backward<'_, '_, '_> {
 
     /// Whether an alternative of a branch could have defined anything that is live for others than
     /// the groups `below`: one of its uses, with the labels of all if there are any.
-    fn could_matter(
+    fn find_potential_use(
         &mut self,
         f: usize,
         function: u32,
@@ -262,16 +263,16 @@ impl Backward<'_, '_, '_> {
     ) -> UseList {
         let Some(relevant) = &self.relevant else { return UseList::default() };
         let has_registers = self.activations.get(f).is_some_and(|a| a.has_live());
-        if !has_registers && !self.has_live_memory() || relevant.is_left_out(function) {
+        if !has_registers && !self.has_live_memory() || relevant.is_excluded(function) {
             return UseList::default();
         }
         let (facts, all) = (relevant.facts, self.sink.has_labels());
         let mut found = UseList::default();
         for way in facts.ways(function, block).iter().filter(|w| w.to != to) {
-            let registers = self.register_of(f, function, block, way, below);
+            let registers = self.live_register_use(f, function, block, way, below);
             found = self.sink.uses.either(found, registers);
             if all || !found.is_live() {
-                let memory = self.memory_of(f, &way.memory, below);
+                let memory = self.live_memory_use(f, &way.memory, below);
                 found = self.sink.uses.either(found, memory);
             }
             if !all && found.is_live() {
@@ -288,7 +289,7 @@ impl Backward<'_, '_, '_> {
         self.sink.uses.one(consumer, Dependence::Potential)
     }
 
-    fn register_of(
+    fn live_register_use(
         &mut self,
         f: usize,
         function: u32,
@@ -314,10 +315,10 @@ impl Backward<'_, '_, '_> {
                     continue;
                 }
                 let question = (function, block, way.to, reg, through);
-                let may_define = *relevant.may_define.entry(question).or_insert_with(|| {
+                let mod_summaries = *relevant.mod_summaries.entry(question).or_insert_with(|| {
                     ways.may_assign((block, way.to), &way.region, reg, provenances.phis(through))
                 });
-                if may_define && provenances.is_beyond(uses.provenance, below) {
+                if mod_summaries && provenances.is_live_beyond(uses.provenance, below) {
                     found = self.sink.uses.either(found, uses);
                     if !all {
                         return found;
@@ -328,7 +329,7 @@ impl Backward<'_, '_, '_> {
         found
     }
 
-    fn memory_of(&mut self, f: usize, other: &MayDef, below: &[Group]) -> UseList {
+    fn live_memory_use(&mut self, f: usize, other: &MayDef, below: &[Group]) -> UseList {
         let (memory, initial) = (&self.memory, &self.initial);
         let Some(relevant) = &mut self.relevant else { return UseList::default() };
         let Relevant { queries, objects, facts, .. } = relevant;
@@ -341,7 +342,7 @@ impl Backward<'_, '_, '_> {
         let function = self.activations.get(f).and_then(|a| a.function);
         let size = function.map_or(0, |function| facts.frame_size(function));
         let defined = &other.defined;
-        let ask = |live: &LiveIn| {
+        let ask = |live: &ObjectRange| {
             let mut any = false;
             let mut found = UseList::default();
             let mut within = |start: u64, end: u64| {
@@ -353,13 +354,13 @@ impl Backward<'_, '_, '_> {
                     live.ranges(from, to - from, |range| {
                         any = true;
                         let counts = all || !found.is_live();
-                        if counts && arena.provenances.is_beyond(range.uses.provenance, below) {
+                        if counts && arena.provenances.is_live_beyond(range.uses.provenance, below) {
                             found = arena.either(found, range.uses);
                         }
                     });
                 }
             };
-            if live.object == ELSEWHERE {
+            if live.object == NO_OBJECT {
                 within(live.address, live.address.saturating_add(live.len));
             } else {
                 let start = live.address - live.offset;
@@ -403,7 +404,7 @@ impl Backward<'_, '_, '_> {
         let InstExec { f, function, inst, .. } = it;
         let Some(relevant) = &self.relevant else { return UseList::default() };
         let all = self.sink.has_labels();
-        if inst.uses.is_empty() || is_node && !all || relevant.is_left_out(function) {
+        if inst.uses.is_empty() || is_node && !all || relevant.is_excluded(function) {
             return UseList::default();
         }
         let called = self.activations.get(f).and_then(|a| a.callee);
@@ -411,7 +412,7 @@ impl Backward<'_, '_, '_> {
         let Some(callees) = facts.get(function).calls.get(&inst.index) else { return UseList::default() };
         let mut found = UseList::default();
         for (callee, other) in callees.iter().filter(|(callee, _)| Some(*callee) != called) {
-            let uses = self.memory_of(f, other, &[]);
+            let uses = self.live_memory_use(f, other, &[]);
             found = self.sink.uses.either(found, uses);
             if !found.is_live() {
                 found = self.omitted_uses(|| facts.written_by(*callee), wrote).unwrap_or_default();

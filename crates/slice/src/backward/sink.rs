@@ -2,7 +2,7 @@
 
 use crate::among::{Among, Asked};
 use crate::criterion::Occurrence;
-use crate::facts::AllFacts;
+use crate::facts::ProgramFacts;
 use crate::label_sets::LabelSets;
 use crate::slice::{Definition, Leaf, Node, NodeId, Origin, Site, Slice, Taken};
 use crate::uses::{Consumer, UseList, Uses};
@@ -14,11 +14,11 @@ use rustc_hash::FxHashMap;
 const MAX_LEAVES: usize = 1024;
 
 /// The step of a node whose step is not known yet.
-const LATER: u64 = u64::MAX;
+const UNKNOWN_STEP: u64 = u64::MAX;
 
 /// State that the passes over all streams share.
 pub struct Sink<'a, 'p> {
-    pub facts: &'a AllFacts<'p>,
+    pub facts: &'a ProgramFacts<'p>,
     pub slice: Slice,
     pub uses: Uses,
     /// Per function and instruction; empty for functions without any.
@@ -37,7 +37,7 @@ pub struct Sink<'a, 'p> {
 }
 
 impl<'a, 'p> Sink<'a, 'p> {
-    pub fn new(facts: &'a AllFacts<'p>, max_nodes: usize, among: &[Occurrence]) -> Sink<'a, 'p> {
+    pub fn new(facts: &'a ProgramFacts<'p>, max_nodes: usize, among: &[Occurrence]) -> Sink<'a, 'p> {
         let mut uses = Uses::default();
         uses.provenances.labels = LabelSets::below(among.len() as u32);
         Sink {
@@ -55,7 +55,7 @@ impl<'a, 'p> Sink<'a, 'p> {
     }
 
     /// Indexes the nodes so far, because a later pass may reach them again.
-    pub fn remember(&mut self) {
+    pub fn index_nodes(&mut self) {
         self.known = self.slice.nodes.iter().enumerate().map(|(i, n)| (n.at, i as NodeId)).collect();
     }
 
@@ -107,8 +107,8 @@ impl<'a, 'p> Sink<'a, 'p> {
     }
 
     /// The same for a call whose step, and further uses, will be known later.
-    pub fn exec_later(&mut self, inst: (u32, u32), depth: u32) -> Option<NodeId> {
-        self.node(Occurrence { stream: 0, step: LATER }, inst, depth, UseList::default())
+    pub fn exec_unplaced(&mut self, inst: (u32, u32), depth: u32) -> Option<NodeId> {
+        self.node(Occurrence { stream: 0, step: UNKNOWN_STEP }, inst, depth, UseList::default())
     }
 
     /// Sets the step and the uses of such a call.
@@ -161,9 +161,9 @@ impl<'a, 'p> Sink<'a, 'p> {
     }
 
     /// A state of the library is used that no call has set.
-    pub fn note_initial_state(&mut self, state: u64, uses: UseList) {
+    pub fn record_initial_state(&mut self, state: u64, uses: UseList) {
         let first = self.uses.iter(uses).next();
-        self.slice.state_from_start.extend(first.map(|(needed_by, _)| (state, needed_by)));
+        self.slice.initial_states.extend(first.map(|(needed_by, _)| (state, needed_by)));
     }
 
     pub fn leaf(&mut self, uses: UseList, origin: &Origin) {

@@ -1,6 +1,6 @@
 //! Reads the trace of a segment backwards.
 
-use super::{Backward, Checked};
+use super::{Backward, TraceResult};
 use crate::InconsistentTrace;
 use crate::fragments::FragmentExec;
 use crate::irregular::{Irregular, Item};
@@ -25,12 +25,12 @@ impl Operands<'_> {
 
     /// The address that a load or a store accessed; for a choice, 0 if it took its second value.
     #[inline]
-    pub fn address(self, exec: &FragmentExec, inst: &InstSummary) -> Checked<u64> {
+    pub fn address(self, exec: &FragmentExec, inst: &InstSummary) -> TraceResult<u64> {
         let at = exec.base.wrapping_add(inst.operands.into());
         self.all.and_then(|all| all.get(at as usize)).copied().ok_or(InconsistentTrace(exec.step))
     }
 
-    pub fn effect(self, exec: &FragmentExec, inst: &InstSummary, code: &Inst) -> Checked<Effect> {
+    pub fn effect(self, exec: &FragmentExec, inst: &InstSummary, code: &Inst) -> TraceResult<Effect> {
         let at = exec.base.wrapping_add(inst.operands.into());
         let operands = self.all.and_then(|all| all.get(at as usize..)).ok_or(InconsistentTrace(exec.step))?;
         Ok(segment_trace::effect(code, operands))
@@ -54,7 +54,7 @@ impl<'t> Rest<'t> {
         InconsistentTrace(self.steps)
     }
 
-    fn function(&self) -> Checked<u32> {
+    fn function(&self) -> TraceResult<u32> {
         self.functions.last().copied().ok_or(self.broken())
     }
 
@@ -64,7 +64,13 @@ impl<'t> Rest<'t> {
 
     /// The execution of instructions `first..=last` of a fragment in the innermost activation.
     #[inline]
-    fn exec(&mut self, of: &FunctionSummary, fragment: u32, first: u32, last: u32) -> Checked<FragmentExec> {
+    fn exec(
+        &mut self,
+        of: &FunctionSummary,
+        fragment: u32,
+        first: u32,
+        last: u32,
+    ) -> TraceResult<FragmentExec> {
         let function = self.function()?;
         let count = u64::from((last + 1).saturating_sub(first));
         let step = self.steps.checked_sub(count).ok_or(self.broken())?;
@@ -78,9 +84,9 @@ impl<'t> Rest<'t> {
     #[inline]
     fn begun(&mut self) -> Option<u32> {
         match self.words.split_last() {
-            Some((it, before)) if it & word::WHAT == word::FROM => {
+            Some((it, before)) if it & word::KIND_MASK == word::FROM => {
                 self.words = before;
-                Some(it & word::NUMBER)
+                Some(it & word::NUMBER_MASK)
             }
             _ => None,
         }
@@ -93,7 +99,7 @@ impl<'t> Rest<'t> {
 
 impl Backward<'_, '_, '_> {
     /// Visits a segment whose last step is number `end - 1`, and whose first is number `begin`.
-    pub fn segment(&mut self, trace: &SegmentTrace<'_>, (begin, end): (u64, u64)) -> Checked<()> {
+    pub fn segment(&mut self, trace: &SegmentTrace<'_>, (begin, end): (u64, u64)) -> TraceResult<()> {
         self.position = end;
         let mut rest = Rest {
             trace,
@@ -109,9 +115,9 @@ impl Backward<'_, '_, '_> {
         let mut frames = &trace.returned[..];
         while let Some((&it, before)) = rest.words.split_last() {
             rest.words = before;
-            let number = it & word::NUMBER;
-            match it & word::WHAT {
-                word::WAY => self.fused_edge(&mut rest, number)?,
+            let number = it & word::NUMBER_MASK;
+            match it & word::KIND_MASK {
+                word::FUSED_EDGE => self.fused_edge(&mut rest, number)?,
                 word::RUN => {
                     let begun = rest.begun();
                     let of = self.sink.facts.summary(rest.function()?);
@@ -166,7 +172,7 @@ impl Backward<'_, '_, '_> {
     /// Visits edges that were crossed with nothing in between; the first block may have begun at a later
     /// instruction.
     #[inline]
-    fn fused_edge(&mut self, rest: &mut Rest<'_>, number: u32) -> Checked<()> {
+    fn fused_edge(&mut self, rest: &mut Rest<'_>, number: u32) -> TraceResult<()> {
         let mut begun = rest.begun();
         let (function, depth) = (rest.function()?, rest.depth());
         let of = self.sink.facts.summary(function);
@@ -196,7 +202,7 @@ impl Backward<'_, '_, '_> {
         running: Option<u32>,
         item: Item,
         is_direct: bool,
-    ) -> Checked<()> {
+    ) -> TraceResult<()> {
         let broken = InconsistentTrace(self.position);
         match item {
             Item::Edge { depth, from, to } => self.edge(depth, running.ok_or(broken)?, from, to),
@@ -220,8 +226,8 @@ impl Backward<'_, '_, '_> {
 /// Whether a returned external call did not call back.
 fn is_direct(words: &[u32], events: &Irregular) -> bool {
     for it in words.iter().rev() {
-        let number = (it & word::NUMBER) as usize;
-        match it & word::WHAT {
+        let number = (it & word::NUMBER_MASK) as usize;
+        match it & word::KIND_MASK {
             word::PASSED => {}
             word::OTHER if matches!(events.items.get(number), Some(Item::Changed { .. })) => {}
             what => return what == word::RUN,

@@ -1,7 +1,7 @@
 //! The transfer function: what an executed instruction defines or controls, and what it uses.
 
 use super::trace::Operands;
-use super::{Backward, Checked};
+use super::{Backward, TraceResult};
 use crate::criterion::{Criterion, Wanted};
 use crate::demanded_bits::{self, ALL};
 use crate::fragments::FragmentExec;
@@ -78,7 +78,7 @@ impl Reads {
 
 impl<'w> Backward<'w, '_, '_> {
     /// Visits an executed fragment, or the part of it that ran.
-    pub(super) fn fragment(&mut self, operands: Operands<'_>, exec: &FragmentExec) -> Checked<()> {
+    pub(super) fn fragment(&mut self, operands: Operands<'_>, exec: &FragmentExec) -> TraceResult<()> {
         let of = self.sink.facts.summary(exec.function);
         let fragment = &of.fragments[exec.fragment as usize];
         let skipped = fragment.last.checked_sub(exec.last);
@@ -98,7 +98,7 @@ impl<'w> Backward<'w, '_, '_> {
                 self.transfer(operands, exec, it, demand)?;
             }
             self.last_query = self.last_query();
-        } else if let Some(first) = self.first_that_matters(operands, exec, (of, fragment), insts)? {
+        } else if let Some(first) = self.first_in_slice(operands, exec, (of, fragment), insts)? {
             for inst in &insts[first..] {
                 self.transfer(operands, exec, of_fragment.at(exec, inst), Demand::default())?;
             }
@@ -110,13 +110,13 @@ impl<'w> Backward<'w, '_, '_> {
     /// The index in `insts` (last instruction first) from which a fragment must be visited: 0, or 1 if its
     /// tail is not in the slice. `None` if no instruction of it is.
     #[inline]
-    fn first_that_matters(
+    fn first_in_slice(
         &mut self,
         operands: Operands<'_>,
         exec: &FragmentExec,
         (of, fragment): (&FunctionSummary, &FragmentSummary),
         insts: &[InstSummary],
-    ) -> Checked<Option<usize>> {
+    ) -> TraceResult<Option<usize>> {
         let f = exec.depth as usize - 1;
         let Some(tail) = insts.first() else { return Ok(None) };
         let mut first = 0;
@@ -124,7 +124,7 @@ impl<'w> Backward<'w, '_, '_> {
             if !self.is_tail_idle(f, exec.function, of, tail) {
                 return Ok(Some(0));
             }
-            self.pass_tail(f, tail.kind);
+            self.skip_tail(f, tail.kind);
             first = 1;
         }
         let defines = self.activations.get(f).is_some_and(|a| a.any_live(fragment.defined.of(&of.defined)));
@@ -158,10 +158,10 @@ impl<'w> Backward<'w, '_, '_> {
                     && self.are_alternatives_idle(f, function, tail.block)
             }
             Kind::Call => {
-                !activation.is_some_and(|a| a.call.is_some() || a.has_news_of_callee())
+                !activation.is_some_and(|a| a.call.is_some() || a.has_callee_effects())
                     && (self.relevant.is_none()
                         || tail.uses.is_empty()
-                        || !self.has_live_memory() && !self.asks_omitted())
+                        || !self.has_live_memory() && !self.has_omitted_queries())
             }
             Kind::Return => {
                 activation.is_none_or(|a| a.returns.is_empty()) && self.caller_outside(f).is_none()
@@ -184,12 +184,12 @@ impl<'w> Backward<'w, '_, '_> {
         if let Some(start) = self.starts.remove(&it.step) {
             uses = self.sink.uses.join(uses, start);
         }
-        let all = uses.is_live() || asks_all(&asked, (it.inst.dst, it.inst.count));
+        let all = uses.is_live() || requires_all_operands(&asked, (it.inst.dst, it.inst.count));
         Demand { uses, all, asked }
     }
 
     /// Visits an instruction that was about to run when the stream ended.
-    pub fn unfinished(&mut self, function: u32, index: u32, depth: u32, step: u64) -> Checked<()> {
+    pub fn unfinished(&mut self, function: u32, index: u32, depth: u32, step: u64) -> TraceResult<()> {
         let of = self.sink.facts.summary(function);
         let fragment = of.fragment_of[index as usize];
         let exec =
@@ -209,7 +209,7 @@ impl<'w> Backward<'w, '_, '_> {
         exec: &FragmentExec,
         it: InstExec<'_>,
         demand: Demand<'w>,
-    ) -> Checked<()> {
+    ) -> TraceResult<()> {
         self.position = it.step;
         if it.inst.kind == Kind::Call {
             return self.call(operands, it, demand);
@@ -228,7 +228,7 @@ impl<'w> Backward<'w, '_, '_> {
         let mut consumer = self.sink.consumer_at(self.at(it.step), node, found.uses);
         if in_condition {
             self.sink.mark_potential(node);
-            consumer.provenance = self.group_provenance(f, inst.block);
+            consumer.provenance = self.provenance_of_group_at(f, inst.block);
         }
         if found.uses.is_live() || all {
             let regs = found.regs.into_iter();
@@ -260,7 +260,7 @@ impl<'w> Backward<'w, '_, '_> {
     }
 
     /// The transfer function of a jump or a branch.
-    fn transfer_control(&mut self, it: InstExec<'_>, demand: &Demand<'_>) -> Checked<Option<Found>> {
+    fn transfer_control(&mut self, it: InstExec<'_>, demand: &Demand<'_>) -> TraceResult<Option<Found>> {
         let InstExec { f, inst, of, .. } = it;
         let arena = &mut self.sink.uses;
         let mut uses = arena.join(demand.uses, std::mem::take(&mut self.chosen));
@@ -297,7 +297,7 @@ impl<'w> Backward<'w, '_, '_> {
             }
         }
         // The external call that called back depends on the returned value.
-        if let (Some(caller), Some(reg)) = (self.called_back(f), inst.uses.of(&of.uses).first()) {
+        if let (Some(caller), Some(reg)) = (self.calling_external(f), inst.uses.of(&of.uses).first()) {
             let one = self.sink.uses.one(caller, Dependence::Return(*reg));
             uses = self.sink.uses.join(uses, one);
             slots = None;
@@ -316,7 +316,7 @@ impl<'w> Backward<'w, '_, '_> {
         exec: &FragmentExec,
         it: InstExec<'_>,
         demand: &Demand<'_>,
-    ) -> Checked<Option<Found>> {
+    ) -> TraceResult<Option<Found>> {
         let InstExec { f, inst, function, .. } = it;
         let (defined, bits) = self.kill_regs(f, inst.dst, inst.count);
         let mut uses = self.sink.uses.join(demand.uses, defined);
@@ -429,7 +429,7 @@ impl<'w> Backward<'w, '_, '_> {
 }
 
 /// Whether a criterion requires all operands of an instruction: explicitly, or by its result.
-pub(super) fn asks_all(asked: &[(usize, &Criterion)], (dst, count): (Reg, u32)) -> bool {
+pub(super) fn requires_all_operands(asked: &[(usize, &Criterion)], (dst, count): (Reg, u32)) -> bool {
     asked.iter().flat_map(|(_, c)| &c.wanted).any(|w| match w {
         Wanted::All => true,
         Wanted::Registers(regs) => regs.iter().any(|r| (dst..dst + count).contains(r)),

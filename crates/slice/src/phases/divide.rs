@@ -68,7 +68,7 @@ pub struct Phase {
 
 /// A section of a window, to become a phase.
 #[derive(Clone, Debug)]
-pub(super) struct Stretch {
+pub(super) struct Section {
     pub kind: PhaseKind,
     pub steps: Range<u64>,
     pub shape: Shape,
@@ -120,7 +120,7 @@ impl Slicer<'_> {
 }
 
 /// Groups of iterations.
-fn rounds(starts: &[u64], window: &Window, groups: usize) -> Vec<Stretch> {
+fn rounds(starts: &[u64], window: &Window, groups: usize) -> Vec<Section> {
     let each = starts.len().div_ceil(groups).max(1);
     let groups: Vec<&[u64]> = starts.chunks(each).collect();
     let mut out = Vec::new();
@@ -129,26 +129,26 @@ fn rounds(starts: &[u64], window: &Window, groups: usize) -> Vec<Stretch> {
         let first = (g * each) as u64 + 1;
         let last = first + group.len() as u64 - 1;
         let shape = Shape { rounds: group.len() > 1, ..window.shape };
-        out.push(Stretch { kind: PhaseKind::Rounds { first, last }, steps: group[0]..end, shape });
+        out.push(Section { kind: PhaseKind::Rounds { first, last }, steps: group[0]..end, shape });
     }
     out
 }
 
 /// Groups of statements.
-fn statements(starts: &[u64], window: &Window, groups: usize) -> Vec<Stretch> {
+fn statements(starts: &[u64], window: &Window, groups: usize) -> Vec<Section> {
     let each = starts.len().div_ceil(groups).max(1);
     let groups: Vec<&[u64]> = starts.chunks(each).collect();
     let mut out = Vec::new();
     for (g, group) in groups.iter().enumerate() {
         let end = groups.get(g + 1).map_or(window.steps.end, |next| next[0]);
-        out.push(Stretch { kind: PhaseKind::Statements, steps: group[0]..end, shape: window.shape });
+        out.push(Section { kind: PhaseKind::Statements, steps: group[0]..end, shape: window.shape });
     }
     out
 }
 
 /// Fills the gaps with statements.
-fn cover(cut: Vec<Stretch>, window: &Window) -> Vec<Stretch> {
-    let rest = |steps: Range<u64>| Stretch { kind: PhaseKind::Statements, steps, shape: window.shape };
+fn cover(cut: Vec<Section>, window: &Window) -> Vec<Section> {
+    let rest = |steps: Range<u64>| Section { kind: PhaseKind::Statements, steps, shape: window.shape };
     let mut out = Vec::new();
     let mut at = window.steps.start;
     for stretch in cut {
@@ -172,8 +172,8 @@ pub(super) fn block_at(function: &Function, index: u32) -> BlockId {
 /// What one replay finds in a window.
 struct Scan {
     window: Window,
-    loops: Vec<Stretch>,
-    calls: Vec<Stretch>,
+    loops: Vec<Section>,
+    calls: Vec<Section>,
     rounds: Vec<u64>,
     statements: Vec<u64>,
     /// Lines of the window's own code with the step at which each began; only changes are stored.
@@ -222,14 +222,14 @@ impl Scan {
     fn leave_loop(&mut self, end: u64) {
         if let Some((header, start)) = self.open.take() {
             let shape = Shape { depth: self.window.shape.depth, inside: Some(header), rounds: true };
-            self.loops.push(Stretch { kind: PhaseKind::Loop, steps: start..end, shape });
+            self.loops.push(Section { kind: PhaseKind::Loop, steps: start..end, shape });
         }
     }
 
     fn leave_call(&mut self, end: u64) {
         if let Some((start, callee)) = self.call.take() {
             let shape = Shape { depth: self.window.shape.depth + 1, inside: None, rounds: false };
-            self.calls.push(Stretch { kind: PhaseKind::Call { callee }, steps: start..end, shape });
+            self.calls.push(Section { kind: PhaseKind::Call { callee }, steps: start..end, shape });
         }
     }
 
@@ -247,7 +247,7 @@ impl Scan {
             .map(|l| l.header)
     }
 
-    fn phase(&self, stretch: Stretch, stream: u32) -> Phase {
+    fn phase(&self, stretch: Section, stream: u32) -> Phase {
         let from = self.lines.partition_point(|l| l.0 < stretch.steps.start);
         let inside = self.lines[from..].iter().take_while(|l| l.0 < stretch.steps.end).map(|l| l.1);
         // A section may begin within a line.

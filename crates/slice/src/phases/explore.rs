@@ -7,7 +7,7 @@ use crate::slice::NodeId;
 
 /// The effort of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Explored {
+pub struct ExplorationCost {
     /// Length of the shortest chain to an execution of the line.
     pub length: usize,
     /// Executions at the ends of chains of at most this length.
@@ -17,7 +17,7 @@ pub struct Explored {
 impl Phased<'_, '_> {
     /// Searches from a node for the line of another node. `None` if no chain leads there.
     #[must_use]
-    pub fn explore(&self, from: NodeId, to: NodeId) -> Option<Explored> {
+    pub fn explore(&self, from: NodeId, to: NodeId) -> Option<ExplorationCost> {
         let place = |node: NodeId| {
             let site = self.slice.nodes[node as usize].site;
             (site.module, site.function, self.line(node))
@@ -34,7 +34,7 @@ fn explore<I: Iterator<Item = NodeId>>(
     from: NodeId,
     needs: impl Fn(NodeId) -> I,
     wanted: impl Fn(NodeId) -> bool,
-) -> Option<Explored> {
+) -> Option<ExplorationCost> {
     let mut seen = vec![false; nodes];
     *seen.get_mut(from as usize)? = true;
     let mut front = vec![from];
@@ -42,7 +42,7 @@ fn explore<I: Iterator<Item = NodeId>>(
     while !front.is_empty() {
         examined += front.len();
         if front.iter().any(|n| wanted(*n)) {
-            return Some(Explored { length, examined });
+            return Some(ExplorationCost { length, examined });
         }
         let mut next = Vec::new();
         for producer in front.into_iter().flat_map(&needs) {
@@ -74,7 +74,7 @@ mod tests {
             let needs = |n: NodeId| edges.iter().filter(move |e| e.0 == n).map(|e| e.1);
             let found = explore(8, 0, needs, |n| n == to);
             let length = far[0][to as usize];
-            let expected = (length < 8).then(|| Explored {
+            let expected = (length < 8).then(|| ExplorationCost {
                 length,
                 examined: far[0].iter().filter(|d| **d <= length).count(),
             });

@@ -19,7 +19,7 @@ pub trait Oracle {
 
 /// The outcome of one level.
 #[derive(Clone, Debug)]
-pub struct Turn {
+pub struct SearchStep {
     pub level: Level,
     /// Whether the oracle was queried.
     pub asked: bool,
@@ -37,7 +37,7 @@ pub struct Found {
 /// A finished search.
 #[derive(Clone, Debug)]
 pub struct Search {
-    pub turns: Vec<Turn>,
+    pub turns: Vec<SearchStep>,
     pub found: Found,
     /// The number of queries to the oracle.
     pub questions: usize,
@@ -83,7 +83,7 @@ impl Phased<'_, '_> {
     ) -> Result<()> {
         let mut descent = self.descend(window, from)?;
         loop {
-            let untold = |level| Turn { level, asked: false, wrong: None };
+            let untold = |level| SearchStep { level, asked: false, wrong: None };
             search.turns.extend(std::mem::take(&mut descent.passed).into_iter().map(untold));
             search.found = descent.found;
             let Some(level) = descent.level else { break };
@@ -95,7 +95,7 @@ impl Phased<'_, '_> {
             let answer = oracle.first_wrong(self, &level)?;
             let wrong = answer.and_then(|i| level.flows.get(i).cloned());
             let next = self.into_phase(&level, wrong.as_ref());
-            search.turns.push(Turn { level, asked: true, wrong });
+            search.turns.push(SearchStep { level, asked: true, wrong });
             let Some((window, node)) = next else { break };
             descent = self.descend(window, node)?;
         }

@@ -13,17 +13,17 @@ const VARIABLES: usize = 24;
 
 /// A level, ready for display.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldLevel {
+pub struct LevelSummary {
     /// The function whose code is divided.
     pub function: String,
-    pub phases: Vec<ToldPhase>,
+    pub phases: Vec<PhaseSummary>,
     /// In the order in which they were produced.
-    pub flows: Vec<ToldFlow>,
+    pub flows: Vec<FlowSummary>,
 }
 
 /// A phase, ready for display.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldPhase {
+pub struct PhaseSummary {
     /// `loop`, `call`, `round`, `rounds` or `statements`.
     pub kind: String,
     /// For a call the callee, for iterations their numbers.
@@ -38,9 +38,9 @@ pub struct ToldPhase {
 
 /// A dependence of phases on another phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldFlow {
+pub struct FlowSummary {
     #[serde(flatten)]
-    pub place: ToldPlace,
+    pub place: LineSummary,
     /// `value` or `decision`.
     pub kind: String,
     pub name: Option<String>,
@@ -52,22 +52,22 @@ pub struct ToldFlow {
 
 /// One execution of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldPlace {
+pub struct LineSummary {
     pub file: String,
     pub line: u32,
     pub function: String,
     /// Parameters and locals just before it.
-    pub variables: Vec<ToldVariable>,
+    pub variables: Vec<VariableValue>,
 }
 
 /// A variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldVariable {
+pub struct VariableValue {
     pub name: String,
     pub value: String,
 }
 
-impl ToldPhase {
+impl PhaseSummary {
     /// `loop, lines 3 to 9`
     #[must_use]
     pub fn title(&self) -> String {
@@ -81,7 +81,7 @@ impl ToldPhase {
     }
 }
 
-impl ToldFlow {
+impl FlowSummary {
     /// `sum = 3`, or `decided: true`
     #[must_use]
     pub fn title(&self) -> String {
@@ -99,10 +99,10 @@ impl ToldFlow {
     }
 }
 
-impl ToldLevel {
+impl LevelSummary {
     /// Replaces the names of all files.
     #[must_use]
-    pub fn renamed(mut self, name: impl Fn(&str) -> String) -> ToldLevel {
+    pub fn renamed(mut self, name: impl Fn(&str) -> String) -> LevelSummary {
         for phase in &mut self.phases {
             phase.file = name(&phase.file);
         }
@@ -118,11 +118,11 @@ impl Phased<'_, '_> {
     ///
     /// # Errors
     /// If replay fails.
-    pub fn tell(&self, level: &Level) -> Result<ToldLevel> {
+    pub fn tell(&self, level: &Level) -> Result<LevelSummary> {
         let at: Vec<_> = level.flows.iter().map(|f| self.slice.nodes[f.node as usize].at).collect();
         let shots = self.slicer.values(&at, Limits::default())?;
         let flows = level.flows.iter().zip(shots).map(|(flow, shot)| {
-            let decides = flow.how.lets_run();
+            let decides = flow.how.is_control_dependence();
             let branch = shot.branch.map(|taken| if taken { "true" } else { "false" }.to_owned());
             let place = place(&shot);
             let (name, value) = match shot.result {
@@ -130,7 +130,7 @@ impl Phased<'_, '_> {
                 Some(result) => (result.name, Some(result.value)),
                 None => (shot.callee.map(|c| format!("arguments of {c}")), branch),
             };
-            ToldFlow {
+            FlowSummary {
                 place,
                 kind: if decides { "decision" } else { "value" }.to_owned(),
                 name,
@@ -142,23 +142,23 @@ impl Phased<'_, '_> {
         let flows = flows.collect();
         let phases = level.phases.iter().enumerate().map(|(i, p)| phase(p, i == level.at)).collect();
         let function = level.phases.first().map(|p| p.function.clone()).unwrap_or_default();
-        Ok(ToldLevel { function, phases, flows })
+        Ok(LevelSummary { function, phases, flows })
     }
 
     /// The line, and the variables, of a node's execution.
     ///
     /// # Errors
     /// If replay fails.
-    pub fn tell_place(&self, node: NodeId) -> Result<ToldPlace> {
+    pub fn summarise_line(&self, node: NodeId) -> Result<LineSummary> {
         let at = self.slice.nodes[node as usize].at;
         let shots = self.slicer.values(&[at], Limits::default())?;
         Ok(shots.first().map(place).unwrap_or_default())
     }
 }
 
-fn place(shot: &Snapshot) -> ToldPlace {
-    let told = |v: &Named| Some(ToldVariable { name: v.name.clone()?, value: v.value.clone() });
-    ToldPlace {
+fn place(shot: &Snapshot) -> LineSummary {
+    let told = |v: &Named| Some(VariableValue { name: v.name.clone()?, value: v.value.clone() });
+    LineSummary {
         file: shot.place.file.clone(),
         line: shot.place.line,
         function: shot.place.function.clone(),
@@ -166,7 +166,7 @@ fn place(shot: &Snapshot) -> ToldPlace {
     }
 }
 
-fn phase(phase: &Phase, asked: bool) -> ToldPhase {
+fn phase(phase: &Phase, asked: bool) -> PhaseSummary {
     let (kind, name) = match &phase.kind {
         PhaseKind::Loop => ("loop", None),
         PhaseKind::Call { callee } => ("call", Some(callee.clone())),
@@ -174,7 +174,7 @@ fn phase(phase: &Phase, asked: bool) -> ToldPhase {
         PhaseKind::Rounds { first, last } => ("rounds", Some(format!("{first} to {last}"))),
         PhaseKind::Statements => ("statements", None),
     };
-    ToldPhase {
+    PhaseSummary {
         kind: kind.to_owned(),
         name,
         file: phase.file.clone(),

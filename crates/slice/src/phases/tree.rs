@@ -5,7 +5,7 @@
 //! is reached along several paths is made once.
 
 use super::divide::{Shape, Window};
-use super::told::{ToldLevel, ToldPlace};
+use super::told::{LevelSummary, LineSummary};
 use super::{Level, Phased};
 use crate::slice::NodeId;
 use crate::{Error, Result};
@@ -47,21 +47,21 @@ pub struct TreeLevel {
     /// Depth from 1; levels without flows count.
     pub depth: u32,
     #[serde(flatten)]
-    pub told: ToldLevel,
+    pub told: LevelSummary,
     /// The child of each flow.
-    pub below: Vec<Below>,
+    pub below: Vec<TreeChild>,
     /// The child if none of the flows is wrong.
-    pub otherwise: Below,
+    pub otherwise: TreeChild,
 }
 
 /// A child of a level.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Below {
+pub enum TreeChild {
     /// Index in [`Tree::levels`].
     Level(usize),
     /// Nothing can be divided further: the fault is here.
-    Found(ToldPlace),
+    Found(LineSummary),
     /// It was left out because of the limits.
     #[default]
     LeftOut,
@@ -86,7 +86,7 @@ impl Tree {
         for level in &mut self.levels {
             level.told = std::mem::take(&mut level.told).renamed(&name);
             for below in level.below.iter_mut().chain([&mut level.otherwise]) {
-                if let Below::Found(place) = below {
+                if let TreeChild::Found(place) = below {
                     place.file = name(&place.file);
                 }
             }
@@ -100,7 +100,7 @@ impl Tree {
             let phases = level.told.phases.iter().map(|p| p.file.as_str());
             let flows = level.told.flows.iter().map(|f| f.place.file.as_str());
             let ends = level.below.iter().chain([&level.otherwise]).filter_map(|below| match below {
-                Below::Found(place) => Some(place.file.as_str()),
+                TreeChild::Found(place) => Some(place.file.as_str()),
                 _ => None,
             });
             phases.chain(flows).chain(ends)
@@ -115,7 +115,7 @@ impl Phased<'_, '_> {
     /// If replay fails, or it was cancelled at the first level.
     pub fn tree(&self, from: NodeId, room: Room) -> Result<Tree> {
         let mut tree = Tree { executions: self.slice.nodes.len() as u64, ..Tree::default() };
-        let mut known: HashMap<Key, Below> = HashMap::new();
+        let mut known: HashMap<Key, TreeChild> = HashMap::new();
         let mut todo = VecDeque::from([Way { window: self.whole(from)?, node: from, depth: 1, from: None }]);
         let mut steps = 0;
         while let Some(way) = todo.pop_front() {
@@ -126,7 +126,7 @@ impl Phased<'_, '_> {
                     && (tree.levels.len() >= room.levels || steps >= room.steps) =>
                 {
                     tree.left_out += 1;
-                    Below::LeftOut
+                    TreeChild::LeftOut
                 }
                 None => {
                     steps += (way.window.steps.end - way.window.steps.start).max(SEGMENT);
@@ -151,10 +151,10 @@ impl Phased<'_, '_> {
     }
 
     /// Makes the level of a worklist entry, and adds its children to the worklist.
-    fn grow(&self, tree: &mut Tree, way: &Way, todo: &mut VecDeque<Way>) -> Result<Below> {
+    fn grow(&self, tree: &mut Tree, way: &Way, todo: &mut VecDeque<Way>) -> Result<TreeChild> {
         let descent = self.descend(way.window.clone(), way.node)?;
         let depth = way.depth + descent.passed.len() as u32;
-        let Some(level) = descent.level else { return Ok(Below::Found(self.tell_place(way.node)?)) };
+        let Some(level) = descent.level else { return Ok(TreeChild::Found(self.summarise_line(way.node)?)) };
         let number = tree.levels.len();
         let mut go = |flow: Option<usize>, level: &Level| {
             let Some((window, node)) = self.into_phase(level, flow.and_then(|f| level.flows.get(f))) else {
@@ -164,8 +164,8 @@ impl Phased<'_, '_> {
         };
         (0..level.flows.len()).for_each(|flow| go(Some(flow), &level));
         go(None, &level);
-        let below = vec![Below::LeftOut; level.flows.len()];
-        tree.levels.push(TreeLevel { depth, told: self.tell(&level)?, below, otherwise: Below::LeftOut });
-        Ok(Below::Level(number))
+        let below = vec![TreeChild::LeftOut; level.flows.len()];
+        tree.levels.push(TreeLevel { depth, told: self.tell(&level)?, below, otherwise: TreeChild::LeftOut });
+        Ok(TreeChild::Level(number))
     }
 }

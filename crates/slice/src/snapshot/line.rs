@@ -13,7 +13,7 @@ use crate::touched::Touched;
 use expression::Read;
 use program::inst::{Inst, Operand, Ty};
 use program::model::SymbolKind;
-use program::names::brief;
+use program::names::short_name;
 use recording::event::{Event, Position};
 use replay::machine::Stop;
 use replay::observer::{Effect, ExternalCall, Observer, View};
@@ -178,7 +178,7 @@ impl Observer for Follower<'_, '_> {
         self.called(view);
     }
 
-    fn event(&mut self, moment: &replay::observer::Moment<'_>, position: Position, event: &Event<'_>) {
+    fn event(&mut self, moment: &replay::observer::EventContext<'_>, position: Position, event: &Event<'_>) {
         self.touched.event(moment, position, event);
     }
 }
@@ -206,7 +206,7 @@ fn look(view: &View<'_>, wanted: &Wanted, touched: &Touched<'_>, ran: bool) -> L
 }
 
 fn callee(view: &View<'_>, callee: Operand) -> Option<String> {
-    let name = brief(called(view, callee)?);
+    let name = short_name(called(view, callee)?);
     // The C library has versioned names for functions of a C standard.
     let plain = ["__isoc99_", "__isoc23_"].iter().find_map(|standard| name.strip_prefix(standard));
     Some(plain.map_or_else(|| name.clone(), str::to_owned))

@@ -173,7 +173,7 @@ impl Pool {
         if c.is_power_of_two() {
             return self.shifted_right(a, c.trailing_zeros());
         }
-        let (inner, most) = (self.unextended(a), self.most(a));
+        let (inner, most) = (self.strip_zext(a), self.most(a));
         if c > most {
             return self.constant(width, 0);
         }
@@ -200,7 +200,7 @@ impl Pool {
         if c > self.most(a) {
             return a;
         }
-        let inner = self.unextended(a);
+        let inner = self.strip_zext(a);
         if self.width(inner) < width {
             let short = self.constant(self.width(inner), c);
             let remainder = self.binary(Binary::URem, inner, short);
@@ -217,7 +217,7 @@ impl Pool {
             _ => {}
         }
         // Signed and unsigned division agree on non-negative numbers, including division by zero.
-        if self.not_negative(a) && self.not_negative(b) {
+        if self.is_non_negative(a) && self.is_non_negative(b) {
             return self.binary(Binary::UDiv, a, b);
         }
         self.plain(Binary::SDiv, a, b)
@@ -235,7 +235,7 @@ impl Pool {
             }
             _ => {}
         }
-        if self.not_negative(a) && self.not_negative(b) {
+        if self.is_non_negative(a) && self.is_non_negative(b) {
             return self.binary(Binary::URem, a, b);
         }
         self.plain(Binary::SRem, a, b)

@@ -42,22 +42,22 @@ impl Pool {
             return a;
         }
         if let Some(c) = self.as_constant(b) {
-            return self.masked(a, c);
+            return self.and_mask(a, c);
         }
         if self.complementary(a, b) {
             return self.constant(width, 0);
         }
-        if let Some(t) = self.absorbed(Binary::And, Binary::Or, a, b) {
+        if let Some(t) = self.absorption(Binary::And, Binary::Or, a, b) {
             return t;
         }
-        if let Some(t) = self.on_parts(Binary::And, a, b) {
+        if let Some(t) = self.split_at_concat(Binary::And, a, b) {
             return t;
         }
         self.plain(Binary::And, a, b)
     }
 
     /// `a & mask`: an extraction if the mask is a run of ones at either end.
-    fn masked(&mut self, a: Term, mask: u128) -> Term {
+    fn and_mask(&mut self, a: Term, mask: u128) -> Term {
         let width = self.width(a);
         if mask == 0 {
             return self.constant(width, 0);
@@ -87,7 +87,7 @@ impl Pool {
                 let c = self.binary(op, c, b);
                 self.binary(op, x, c)
             }
-            _ => match self.on_parts(op, a, b) {
+            _ => match self.split_at_concat(op, a, b) {
                 Some(t) => t,
                 None => self.plain(op, a, b),
             },
@@ -95,7 +95,7 @@ impl Pool {
     }
 
     /// A bitwise operation on two concatenations with a common split point, or on one and a constant.
-    fn on_parts(&mut self, op: Binary, a: Term, b: Term) -> Option<Term> {
+    fn split_at_concat(&mut self, op: Binary, a: Term, b: Term) -> Option<Term> {
         let width = self.width(a);
         let cut = |pool: &Pool, t| match pool.node(t) {
             Node::Zext(inner) => Some(pool.width(inner)),
@@ -117,7 +117,7 @@ impl Pool {
     }
 
     /// Absorption: `a & (a & x)`, `a & (a | x)` and their duals, one level deep.
-    fn absorbed(&mut self, op: Binary, dual: Binary, a: Term, b: Term) -> Option<Term> {
+    fn absorption(&mut self, op: Binary, dual: Binary, a: Term, b: Term) -> Option<Term> {
         for (x, y) in [(a, b), (b, a)] {
             let Node::Binary(inner, p, q) = self.node(y) else { continue };
             if inner == op {
@@ -163,10 +163,10 @@ impl Pool {
         if self.complementary(a, b) {
             return self.constant(width, ones(width));
         }
-        if let Some(t) = self.absorbed(Binary::Or, Binary::And, a, b) {
+        if let Some(t) = self.absorption(Binary::Or, Binary::And, a, b) {
             return t;
         }
-        if let Some(t) = self.on_parts(Binary::Or, a, b) {
+        if let Some(t) = self.split_at_concat(Binary::Or, a, b) {
             return t;
         }
         self.plain(Binary::Or, a, b)
@@ -211,7 +211,7 @@ impl Pool {
                 _ => {}
             }
         }
-        if let Some(t) = self.on_parts(Binary::Xor, a, b) {
+        if let Some(t) = self.split_at_concat(Binary::Xor, a, b) {
             return t;
         }
         self.plain(Binary::Xor, a, b)

@@ -29,7 +29,7 @@ impl Pool {
             return a;
         }
         if width == 1 {
-            return self.truth_choice(c, a, b);
+            return self.bool_ite(c, a, b);
         }
         // `x == k ? k : x` is x.
         if let Node::Binary(Binary::Eq, x, k) = self.node(c)
@@ -52,7 +52,7 @@ impl Pool {
     }
 
     /// Choices between truth values become connectives where an operand is known.
-    fn truth_choice(&mut self, c: Term, a: Term, b: Term) -> Term {
+    fn bool_ite(&mut self, c: Term, a: Term, b: Term) -> Term {
         match (self.as_constant(a), self.as_constant(b)) {
             (Some(1), _) => return self.or(c, b),
             (Some(_), _) => {
@@ -80,14 +80,14 @@ impl Pool {
     }
 
     /// Matches a choice between two constants.
-    pub(super) fn constant_choice(&self, t: Term) -> Option<(Term, u128, u128)> {
+    pub(super) fn as_constant_ite(&self, t: Term) -> Option<(Term, u128, u128)> {
         match self.node(t) {
             Node::Ite(c, a, b) => Some((c, self.as_constant(a)?, self.as_constant(b)?)),
             _ => None,
         }
     }
 
-    pub(super) fn choose_constants(&mut self, c: Term, width: u32, a: u128, b: u128) -> Term {
+    pub(super) fn constant_ite(&mut self, c: Term, width: u32, a: u128, b: u128) -> Term {
         let (a, b) = (self.constant(width, a), self.constant(width, b));
         self.ite(c, a, b)
     }

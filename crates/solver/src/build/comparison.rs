@@ -23,7 +23,7 @@ impl Pool {
             }
             _ => {}
         }
-        match self.narrowed(a, b) {
+        match self.strip_zexts(a, b) {
             Some((a, b)) => self.binary(Binary::Ult, a, b),
             None if width == 1 => {
                 let not = self.not(a);
@@ -43,18 +43,18 @@ impl Pool {
             return self.or(not, b);
         }
         match (self.as_constant(a), self.as_constant(b)) {
-            (_, Some(k)) => return self.at_most(a, k),
-            (Some(k), _) => return self.at_least(b, k),
+            (_, Some(k)) => return self.ule_constant(a, k),
+            (Some(k), _) => return self.uge_constant(b, k),
             _ => {}
         }
-        match self.narrowed(a, b) {
+        match self.strip_zexts(a, b) {
             Some((a, b)) => self.binary(Binary::Ule, a, b),
             None => self.plain(Binary::Ule, a, b),
         }
     }
 
     /// Both operands without their zero extensions.
-    fn narrowed(&mut self, a: Term, b: Term) -> Option<(Term, Term)> {
+    fn strip_zexts(&mut self, a: Term, b: Term) -> Option<(Term, Term)> {
         match (self.node(a), self.node(b)) {
             (Node::Zext(x), Node::Zext(y)) => {
                 let width = self.width(x).max(self.width(y));
@@ -66,7 +66,7 @@ impl Pool {
         }
     }
 
-    fn at_most(&mut self, a: Term, k: u128) -> Term {
+    fn ule_constant(&mut self, a: Term, k: u128) -> Term {
         let width = self.width(a);
         if k >= self.most(a) {
             return self.truth(true);
@@ -102,7 +102,7 @@ impl Pool {
         }
     }
 
-    fn at_least(&mut self, b: Term, k: u128) -> Term {
+    fn uge_constant(&mut self, b: Term, k: u128) -> Term {
         let width = self.width(b);
         if k == 0 {
             return self.truth(true);
@@ -129,7 +129,7 @@ impl Pool {
                 let low = self.as_constant(c).unwrap_or_default().wrapping_neg() & ones(width);
                 match low.checked_add(k - 1) {
                     Some(high) if high <= ones(width) => {
-                        let inside = self.at_most(b, k - 1);
+                        let inside = self.ule_constant(b, k - 1);
                         self.not(inside)
                     }
                     _ => self.plain(Binary::Ule, constant, b),
@@ -162,10 +162,10 @@ impl Pool {
             }
             _ => {}
         }
-        if self.not_negative(a) && self.not_negative(b) {
+        if self.is_non_negative(a) && self.is_non_negative(b) {
             return self.binary(Binary::Ult, a, b);
         }
-        if let Some((a, b)) = self.unsigned_extended(a, b) {
+        if let Some((a, b)) = self.strip_sexts(a, b) {
             return self.binary(Binary::Slt, a, b);
         }
         self.plain(Binary::Slt, a, b)
@@ -179,7 +179,7 @@ impl Pool {
         if width == 1 {
             return self.binary(Binary::Ule, b, a);
         }
-        if self.not_negative(a) && self.not_negative(b) {
+        if self.is_non_negative(a) && self.is_non_negative(b) {
             return self.binary(Binary::Ule, a, b);
         }
         let smallest = 1_u128 << (width - 1);
@@ -192,7 +192,7 @@ impl Pool {
                     let k = self.constant(width, k);
                     return self.binary(Binary::Eq, a, k);
                 }
-                if semantics::negative(width, k) && self.not_negative(a) {
+                if semantics::negative(width, k) && self.is_non_negative(a) {
                     return self.truth(false);
                 }
                 if let Some(t) = self.sext_bound(a, k, true) {
@@ -207,7 +207,7 @@ impl Pool {
                     let k = self.constant(width, k);
                     return self.binary(Binary::Eq, b, k);
                 }
-                if semantics::negative(width, k) && self.not_negative(b) {
+                if semantics::negative(width, k) && self.is_non_negative(b) {
                     return self.truth(true);
                 }
                 if let Some(t) = self.sext_bound(b, k, false) {
@@ -216,14 +216,14 @@ impl Pool {
             }
             _ => {}
         }
-        if let Some((a, b)) = self.unsigned_extended(a, b) {
+        if let Some((a, b)) = self.strip_sexts(a, b) {
             return self.binary(Binary::Sle, a, b);
         }
         self.plain(Binary::Sle, a, b)
     }
 
     /// Both operands without their sign extensions.
-    fn unsigned_extended(&mut self, a: Term, b: Term) -> Option<(Term, Term)> {
+    fn strip_sexts(&mut self, a: Term, b: Term) -> Option<(Term, Term)> {
         match (self.node(a), self.node(b)) {
             (Node::Sext(x), Node::Sext(y)) => {
                 let width = self.width(x).max(self.width(y));

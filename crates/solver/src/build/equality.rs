@@ -13,10 +13,10 @@ impl Pool {
             return self.truth(true);
         }
         if self.width(a) == 1 {
-            return self.same_truth(a, b);
+            return self.bool_equality(a, b);
         }
         if let Some(k) = self.as_constant(b) {
-            return self.equals_constant(a, k);
+            return self.chain_equals_constant(a, k);
         }
         match (self.node(a), self.node(b)) {
             (Node::Zext(x), Node::Zext(y)) => {
@@ -55,7 +55,7 @@ impl Pool {
         self.node(a) == Node::Unary(Unary::Not, b) || self.node(b) == Node::Unary(Unary::Not, a)
     }
 
-    fn same_truth(&mut self, a: Term, b: Term) -> Term {
+    fn bool_equality(&mut self, a: Term, b: Term) -> Term {
         match self.as_constant(b) {
             Some(0) => return self.not(a),
             Some(_) => return a,
@@ -75,7 +75,7 @@ impl Pool {
 
     /// Follows chains of choices in a loop: `c1 ? k1 : c2 ? k2 : x` compared with `k` reduces to the
     /// conditions.
-    fn equals_constant(&mut self, a: Term, k: u128) -> Term {
+    fn chain_equals_constant(&mut self, a: Term, k: u128) -> Term {
         let mut t = a;
         let mut excluded = Vec::new();
         while excluded.len() < CHAIN {
@@ -95,7 +95,7 @@ impl Pool {
         }
         let mut result = match self.as_constant(t) {
             Some(value) => self.truth(value == k),
-            None => self.equals_leaf(t, k),
+            None => self.leaf_equals_constant(t, k),
         };
         while let Some(condition) = excluded.pop() {
             result = self.and(condition, result);
@@ -103,7 +103,7 @@ impl Pool {
         result
     }
 
-    fn equals_leaf(&mut self, a: Term, k: u128) -> Term {
+    fn leaf_equals_constant(&mut self, a: Term, k: u128) -> Term {
         let width = self.width(a);
         let equal = |pool: &mut Pool, t: Term, k: u128| {
             let k = pool.constant(pool.width(t), k);

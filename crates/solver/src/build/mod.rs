@@ -27,9 +27,9 @@ impl Pool {
         if let Some(value) = self.as_constant(a) {
             return self.constant(width, semantics::unary(op, width, value));
         }
-        if let Some((c, x, y)) = self.constant_choice(a) {
+        if let Some((c, x, y)) = self.as_constant_ite(a) {
             let (x, y) = (semantics::unary(op, width, x), semantics::unary(op, width, y));
-            return self.choose_constants(c, width, x, y);
+            return self.constant_ite(c, width, x, y);
         }
         match op {
             Unary::Not => self.complement(a),
@@ -46,17 +46,17 @@ impl Pool {
         match (x, y) {
             (Some(x), Some(y)) => return self.constant(result, semantics::binary(op, width, x, y)),
             (None, Some(y)) => {
-                if let Some((c, p, q)) = self.constant_choice(a) {
+                if let Some((c, p, q)) = self.as_constant_ite(a) {
                     let p = semantics::binary(op, width, p, y);
                     let q = semantics::binary(op, width, q, y);
-                    return self.choose_constants(c, result, p, q);
+                    return self.constant_ite(c, result, p, q);
                 }
             }
             (Some(x), None) => {
-                if let Some((c, p, q)) = self.constant_choice(b) {
+                if let Some((c, p, q)) = self.as_constant_ite(b) {
                     let p = semantics::binary(op, width, x, p);
                     let q = semantics::binary(op, width, x, q);
-                    return self.choose_constants(c, result, p, q);
+                    return self.constant_ite(c, result, p, q);
                 }
             }
             (None, None) => {}

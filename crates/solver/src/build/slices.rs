@@ -17,7 +17,7 @@ impl Pool {
         let whole = self.width(a);
         assert!(width >= 1 && width <= whole && low <= whole - width, "bits {low}+{width} of {whole}");
         if width == whole {
-            return self.topped(a);
+            return self.normalise_top(a);
         }
         match self.node(a) {
             Node::Constant(value) => self.constant(width, semantics::extract(value, low, width)),
@@ -56,10 +56,10 @@ impl Pool {
                     self.concat(high, rest)
                 }
             }
-            Node::Ite(..) => match self.constant_choice(a) {
+            Node::Ite(..) => match self.as_constant_ite(a) {
                 Some((c, x, y)) => {
                     let (x, y) = (semantics::extract(x, low, width), semantics::extract(y, low, width));
-                    self.choose_constants(c, width, x, y)
+                    self.constant_ite(c, width, x, y)
                 }
                 None => self.make(Node::Extract(a, low), width),
             },
@@ -111,7 +111,7 @@ impl Pool {
                     && self.shrinks(x, low, width, depth - 1)
                     && self.shrinks(y, low, width, depth - 1)
             }
-            Node::Ite(..) => self.constant_choice(t).is_some(),
+            Node::Ite(..) => self.as_constant_ite(t).is_some(),
             Node::Variable(_) | Node::Read(..) | Node::Float(..) => false,
         }
     }
@@ -123,7 +123,7 @@ impl Pool {
         let mut parts = Vec::with_capacity(8);
         self.parts(high, &mut parts);
         self.parts(low, &mut parts);
-        self.whole_of(parts)
+        self.concat_of_parts(parts)
     }
 
     /// Zero extension to this width.
@@ -133,8 +133,8 @@ impl Pool {
         if width == from {
             return a;
         }
-        if let Some((c, x, y)) = self.constant_choice(a) {
-            return self.choose_constants(c, width, x, y);
+        if let Some((c, x, y)) = self.as_constant_ite(a) {
+            return self.constant_ite(c, width, x, y);
         }
         let zero = self.constant(width - from, 0);
         self.concat(zero, a)
@@ -147,9 +147,9 @@ impl Pool {
         if width == from {
             return a;
         }
-        if let Some((c, x, y)) = self.constant_choice(a) {
+        if let Some((c, x, y)) = self.as_constant_ite(a) {
             let (x, y) = (semantics::sext(x, from, width), semantics::sext(y, from, width));
-            return self.choose_constants(c, width, x, y);
+            return self.constant_ite(c, width, x, y);
         }
         match self.node(a) {
             Node::Constant(value) => self.constant(width, semantics::sext(value, from, width)),
@@ -162,7 +162,7 @@ impl Pool {
                 let sign = self.constant(width - from, ones(width - from));
                 self.concat(sign, a)
             }
-            _ if self.not_negative(a) => self.zext(a, width),
+            _ if self.is_non_negative(a) => self.zext(a, width),
             _ => self.make(Node::Sext(a), width),
         }
     }
@@ -189,7 +189,7 @@ impl Pool {
     }
 
     /// The concatenation of parts, highest first, none of which is a concatenation.
-    fn whole_of(&mut self, parts: Vec<Term>) -> Term {
+    fn concat_of_parts(&mut self, parts: Vec<Term>) -> Term {
         let mut merged: Vec<Term> = Vec::with_capacity(parts.len());
         for part in parts {
             match merged.last().and_then(|&above| self.merge(above, part)) {
@@ -217,8 +217,8 @@ impl Pool {
             return result;
         }
         let width = zeros + self.width(result);
-        match self.constant_choice(result) {
-            Some((c, x, y)) => self.choose_constants(c, width, x, y),
+        match self.as_constant_ite(result) {
+            Some((c, x, y)) => self.constant_ite(c, width, x, y),
             None => self.make(Node::Zext(result), width),
         }
     }
@@ -241,12 +241,12 @@ impl Pool {
     }
 
     /// Normalises the low half of a concatenation, whose leading zero is represented differently at the top.
-    fn topped(&mut self, t: Term) -> Term {
+    fn normalise_top(&mut self, t: Term) -> Term {
         match self.node(t) {
             Node::Concat(high, _) if self.as_constant(high) == Some(0) => {
                 let mut parts = Vec::new();
                 self.parts(t, &mut parts);
-                self.whole_of(parts)
+                self.concat_of_parts(parts)
             }
             _ => t,
         }
@@ -277,7 +277,7 @@ impl Pool {
         }
         let Some(by) = self.as_constant(by) else {
             return match op {
-                Binary::AShr if self.not_negative(a) => self.plain(Binary::LShr, a, by),
+                Binary::AShr if self.is_non_negative(a) => self.plain(Binary::LShr, a, by),
                 _ => self.plain(op, a, by),
             };
         };
@@ -329,7 +329,7 @@ impl Pool {
         for part in joined.into_iter().rev() {
             self.parts(part, &mut parts);
         }
-        Some(self.whole_of(parts))
+        Some(self.concat_of_parts(parts))
     }
 }
 

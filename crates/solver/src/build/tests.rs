@@ -57,14 +57,14 @@ struct Sample {
 }
 
 /// Small terms under all assignments: each operation on each of them is compared with its semantics.
-struct Bench {
+struct ExhaustiveCheck {
     pool: Pool,
     /// Takes one in so many combinations, selected by a pseudo-random sequence with a fixed seed.
     sparsity: u64,
     state: u64,
 }
 
-impl Bench {
+impl ExhaustiveCheck {
     fn skips(&mut self) -> bool {
         self.state =
             self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -130,7 +130,7 @@ impl Bench {
 
 #[test]
 fn chains_of_operations_with_constants_mean_what_they_should() {
-    let mut bench = Bench { pool: Pool::new(), sparsity: 1, state: 1 };
+    let mut bench = ExhaustiveCheck { pool: Pool::new(), sparsity: 1, state: 1 };
     for base in bench.bases() {
         bench.sparsity = 1;
         for first in bench.with_constants(&base) {
@@ -145,7 +145,7 @@ fn chains_of_operations_with_constants_mean_what_they_should() {
 
 #[test]
 fn operations_on_operations_mean_what_they_should() {
-    let mut bench = Bench { pool: Pool::new(), sparsity: 6, state: 2 };
+    let mut bench = ExhaustiveCheck { pool: Pool::new(), sparsity: 6, state: 2 };
     let mut all = Vec::new();
     for base in bench.bases() {
         all.extend(bench.with_constants(&base));

@@ -18,13 +18,13 @@ use gates::{Gates, Wire};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Larger circuits, by wires, are left to solver processes.
-const WIRES: usize = 400_000;
+const MAX_WIRES: usize = 400_000;
 /// Circuits with more wires than this are dropped when a query needs only a small part of them: the SAT
 /// solver assigns all existing wires.
-const KEPT: usize = 3_000;
+const MAX_KEPT_WIRES: usize = 3_000;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Decided {
+pub(crate) enum CircuitAnswer {
     /// Values of all variables in any query so far.
     Sat(FxHashMap<u32, u128>),
     /// A subset of the conditions that is unsatisfiable.
@@ -52,8 +52,8 @@ impl Circuit {
     }
 
     /// Decides whether conditions are satisfiable together, within a time limit.
-    pub fn decide(&mut self, pool: &Pool, conditions: &[Term], time: Duration) -> Decided {
-        if self.gates.len() > KEPT && conditions.len() * 4 < self.asked.len() {
+    pub fn decide(&mut self, pool: &Pool, conditions: &[Term], time: Duration) -> CircuitAnswer {
+        if self.gates.len() > MAX_KEPT_WIRES && conditions.len() * 4 < self.asked.len() {
             *self = Circuit::new();
         }
         self.asked.extend(conditions.iter().copied());
@@ -61,7 +61,7 @@ impl Circuit {
         for &condition in conditions {
             if !self.build(pool, condition) {
                 *self = Circuit::new();
-                return Decided::Undecided;
+                return CircuitAnswer::Undecided;
             }
             assumed.push(self.bits(pool, condition)[0]);
         }
@@ -71,7 +71,7 @@ impl Circuit {
             answer if answer == lbool::TRUE => {
                 let bit = |(at, &wire): (usize, &Wire)| u128::from(self.gates.value(wire)) << at;
                 let value = |wires: &Vec<Wire>| wires.iter().enumerate().map(bit).sum();
-                Decided::Sat(
+                CircuitAnswer::Sat(
                     self.variables.iter().map(|(&variable, wires)| (variable, value(wires))).collect(),
                 )
             }
@@ -82,9 +82,9 @@ impl Circuit {
                 let core: Vec<Term> =
                     pairs.filter(|(_, wire)| failed.contains(&wire.var().idx())).map(|(&t, _)| t).collect();
                 // Empty if two conditions are complementary, or one is false by itself.
-                Decided::Unsat(if core.is_empty() { conditions.to_vec() } else { core })
+                CircuitAnswer::Unsat(if core.is_empty() { conditions.to_vec() } else { core })
             }
-            _ => Decided::Undecided,
+            _ => CircuitAnswer::Undecided,
         }
     }
 
@@ -126,7 +126,7 @@ impl Circuit {
         }
         order.sort_unstable();
         for t in order {
-            if self.gates.len() > WIRES {
+            if self.gates.len() > MAX_WIRES {
                 return false;
             }
             let wires = self.wire(pool, t);

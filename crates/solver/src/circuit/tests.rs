@@ -29,14 +29,14 @@ proptest! {
                 let mut all = fixed.clone();
                 all.push(condition);
                 match circuit.decide(&built.pool, &all, TIME) {
-                    Decided::Sat(model) => {
+                    CircuitAnswer::Sat(model) => {
                         prop_assert!(expected);
                         for (variable, value) in model {
                             prop_assert_eq!(value, values[variable as usize]);
                         }
                     }
-                    Decided::Unsat(_) => prop_assert!(!expected, "{:?}", built.pool.node(term)),
-                    Decided::Undecided => prop_assert!(false),
+                    CircuitAnswer::Unsat(_) => prop_assert!(!expected, "{:?}", built.pool.node(term)),
+                    CircuitAnswer::Undecided => prop_assert!(false),
                 }
             }
         }

@@ -18,14 +18,14 @@ use crate::node::Term;
 use crate::pool::Pool;
 use pipe::Pipe;
 use sexpr::Sexpr;
-use stack::{Followed, Stack};
+use stack::{SentLevels, Stack};
 
 pub use command::Command;
 
 /// Polling interval of racing solvers.
-const TURN: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Timeout for a report (values, core) about an answer.
-const REPORT: Duration = Duration::from_secs(20);
+const REPORT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A solver's answer about the assertions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,13 +44,13 @@ pub struct Limits {
     /// How long the first solver runs alone.
     pub alone: Duration,
     /// How many solvers may run at the same time.
-    pub racers: usize,
+    pub max_parallel: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        let racers = std::thread::available_parallelism().map_or(1, usize::from);
-        Limits { timeout: Duration::from_secs(10), alone: Duration::from_millis(100), racers }
+        let max_parallel = std::thread::available_parallelism().map_or(1, usize::from);
+        Limits { timeout: Duration::from_secs(10), alone: Duration::from_millis(100), max_parallel }
     }
 }
 
@@ -68,7 +68,7 @@ pub struct Solver {
 /// One solver: its process, if it is running, and the part of the stack that it has.
 struct Member {
     command: Command,
-    running: Option<(Pipe, Followed)>,
+    running: Option<(Pipe, SentLevels)>,
     /// Whether the running process was started with a logic that has floating-point numbers.
     floats: bool,
 }
@@ -126,7 +126,7 @@ impl Solver {
         let mut join = Instant::now();
         loop {
             let now = Instant::now();
-            let room = asked.len() < self.limits.racers.max(1);
+            let room = asked.len() < self.limits.max_parallel.max(1);
             if next < self.members.len() && (asked.is_empty() || (room && now >= join)) {
                 match self.ask(next) {
                     Ok(()) => asked.push(next),
@@ -147,7 +147,7 @@ impl Solver {
             let turn = match (asked.len(), next < self.members.len() && room) {
                 (1, false) => end,
                 (1, true) => join.min(end),
-                _ => (now + TURN).min(end),
+                _ => (now + POLL_INTERVAL).min(end),
             };
             let mut at = 0;
             while at < asked.len() {
@@ -202,10 +202,10 @@ impl Solver {
                 let mut pipe = Pipe::start(&member.command, self.limits.timeout)?;
                 pipe.send(preamble);
                 member.floats = floats;
-                none.insert((pipe, Followed::default()))
+                none.insert((pipe, SentLevels::default()))
             }
         };
-        let mut text = self.stack.catch_up(followed);
+        let mut text = self.stack.synchronise(followed);
         text.push_str("(check-sat)\n");
         pipe.send(text);
         Ok(())
@@ -224,13 +224,13 @@ impl Solver {
     fn poll(&mut self, member: usize, turn: Instant, end: Instant) -> Result<Option<Answer>, Error> {
         let Some((pipe, _)) = &mut self.members[member].running else { return Err(Error::NoSolver) };
         let said = match pipe.receive("an answer", turn) {
-            Err(Error::Died { .. }) => {
+            Err(Error::Exited { .. }) => {
                 self.stop(&[member]);
                 self.ask(member)?;
                 let Some((pipe, _)) = &mut self.members[member].running else {
                     return Err(Error::NoSolver);
                 };
-                pipe.receive("an answer", turn.max(Instant::now() + TURN).min(end))?
+                pipe.receive("an answer", turn.max(Instant::now() + POLL_INTERVAL).min(end))?
             }
             said => said?,
         };
@@ -241,7 +241,7 @@ impl Solver {
                 Some("sat") => Ok(Some(Answer::Sat)),
                 Some("unsat") => Ok(Some(Answer::Unsat)),
                 Some("unknown") => Ok(Some(Answer::Unknown(self.reason(member)))),
-                _ => Err(refused(solver, "an answer", &said)),
+                _ => Err(reply_error(solver, "an answer", &said)),
             },
         }
     }
@@ -273,11 +273,11 @@ impl Solver {
             return Err(Error::NoSolver);
         };
         pipe.send(question);
-        let said = match pipe.receive(wanted, Instant::now() + REPORT) {
+        let said = match pipe.receive(wanted, Instant::now() + REPORT_TIMEOUT) {
             Ok(Some(said)) => said,
             Ok(None) => {
                 self.stop(&[winner]);
-                return Err(Error::Refused { solver, message: format!("{wanted} took too long") });
+                return Err(Error::ErrorReply { solver, message: format!("{wanted} took too long") });
             }
             Err(error) => {
                 self.stop(&[winner]);
@@ -286,7 +286,7 @@ impl Solver {
         };
         if said.error().is_some() {
             self.stop(&[winner]);
-            return Err(refused(solver, wanted, &said));
+            return Err(reply_error(solver, wanted, &said));
         }
         Ok(said)
     }
@@ -315,7 +315,7 @@ impl Solver {
             };
             asked.iter().zip(pairs).map(value).collect()
         });
-        values.ok_or_else(|| refused(self.winner(), "values", &said))
+        values.ok_or_else(|| reply_error(self.winner(), "values", &said))
     }
 
     /// After `Unsat`: the numbers of an unsatisfiable set of named assertions.
@@ -323,14 +323,14 @@ impl Solver {
         let said = self.report("(get-unsat-core)\n".to_owned(), "a core")?;
         let number = |item: &Sexpr| item.atom()?.strip_prefix('n')?.parse().ok();
         let core = said.list().and_then(|items| items.iter().map(number).collect());
-        core.ok_or_else(|| refused(self.winner(), "a core", &said))
+        core.ok_or_else(|| reply_error(self.winner(), "a core", &said))
     }
 }
 
-fn refused(solver: String, wanted: &'static str, said: &Sexpr) -> Error {
+fn reply_error(solver: String, wanted: &'static str, said: &Sexpr) -> Error {
     match said.error() {
-        Some(message) => Error::Refused { solver, message },
-        None => Error::Garbage { solver, wanted, said: said.shown() },
+        Some(message) => Error::ErrorReply { solver, message },
+        None => Error::UnexpectedOutput { solver, wanted, said: said.shown() },
     }
 }
 

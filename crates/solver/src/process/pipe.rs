@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::command::Command;
-use super::sexpr::{Malformed, Reader, Sexpr, lossy};
+use super::sexpr::{ParseError, Reader, Sexpr, lossy};
 use crate::error::Error;
 
 /// Maximum number of bytes kept of a solver's standard error.
-const SAID: usize = 2000;
+const STDERR_LIMIT: usize = 2000;
 
 pub(super) struct Pipe {
     solver: String,
@@ -66,7 +66,7 @@ impl Pipe {
                 let mut buffer = [0; 1024];
                 while let Ok(len @ 1..) = stderr.read(&mut buffer) {
                     let Ok(mut said) = said.lock() else { return };
-                    let room = SAID.saturating_sub(said.len()).min(len);
+                    let room = STDERR_LIMIT.saturating_sub(said.len()).min(len);
                     said.extend_from_slice(&buffer[..room]);
                 }
             });
@@ -85,27 +85,27 @@ impl Pipe {
             match self.reader.next() {
                 Ok(Some(answer)) => return Ok(Some(answer)),
                 Ok(None) => {}
-                Err(kind) => return Err(self.garbage(wanted, kind)),
+                Err(kind) => return Err(self.output_error(wanted, kind)),
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {
                 Ok(bytes) => self.reader.feed(&bytes),
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
-                Err(RecvTimeoutError::Disconnected) => return Err(self.died()),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.exit_error()),
             }
         }
     }
 
-    fn garbage(&self, wanted: &'static str, kind: Malformed) -> Error {
+    fn output_error(&self, wanted: &'static str, kind: ParseError) -> Error {
         let rest = self.reader.rest();
         let said = match kind {
-            Malformed::Unopened => lossy(&rest[..rest.len().min(100)]),
-            Malformed::TooDeep => "lists nested too deeply".to_owned(),
+            ParseError::Unopened => lossy(&rest[..rest.len().min(100)]),
+            ParseError::TooDeep => "lists nested too deeply".to_owned(),
         };
-        Error::Garbage { solver: self.solver.clone(), wanted, said }
+        Error::UnexpectedOutput { solver: self.solver.clone(), wanted, said }
     }
 
-    fn died(&mut self) -> Error {
+    fn exit_error(&mut self) -> Error {
         // Its last output may not have been read yet.
         let _ = self.child.wait();
         std::thread::sleep(Duration::from_millis(5));
@@ -113,7 +113,7 @@ impl Pipe {
         if said.trim().is_empty() && self.reader.is_inside() {
             said = lossy(self.reader.rest());
         }
-        Error::Died { solver: self.solver.clone(), said: said.trim().to_owned() }
+        Error::Exited { solver: self.solver.clone(), said: said.trim().to_owned() }
     }
 }
 

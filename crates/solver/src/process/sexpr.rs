@@ -16,7 +16,7 @@ pub(crate) enum Sexpr {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Malformed {
+pub(crate) enum ParseError {
     Unopened,
     TooDeep,
 }
@@ -49,13 +49,13 @@ impl Reader {
     }
 
     /// The next complete expression, or `None` if more bytes are needed.
-    pub fn next(&mut self) -> Result<Option<Sexpr>, Malformed> {
+    pub fn next(&mut self) -> Result<Option<Sexpr>, ParseError> {
         loop {
             let Some(&first) = self.bytes.get(self.at) else { return Ok(None) };
             let item = match first {
                 b'(' => {
                     if self.open.len() >= DEPTH {
-                        return Err(Malformed::TooDeep);
+                        return Err(ParseError::TooDeep);
                     }
                     self.at += 1;
                     self.open.push(Vec::new());
@@ -63,7 +63,7 @@ impl Reader {
                 }
                 b')' => {
                     self.at += 1;
-                    Sexpr::List(self.open.pop().ok_or(Malformed::Unopened)?)
+                    Sexpr::List(self.open.pop().ok_or(ParseError::Unopened)?)
                 }
                 b';' => match self.find(self.at, b'\n') {
                     Some(end) => {
@@ -224,7 +224,7 @@ mod tests {
 
     use super::*;
 
-    fn all(chunks: &[&[u8]]) -> Result<Vec<Sexpr>, Malformed> {
+    fn all(chunks: &[&[u8]]) -> Result<Vec<Sexpr>, ParseError> {
         let mut reader = Reader::default();
         let mut found = Vec::new();
         for chunk in chunks {
@@ -250,8 +250,8 @@ mod tests {
         // An incomplete answer is not returned.
         assert!(shown("sat").is_empty());
         assert!(shown("(error \"x").is_empty());
-        assert_eq!(all(&[b")"]), Err(Malformed::Unopened));
-        assert_eq!(all(&["(".repeat(1_000_000).as_bytes()]), Err(Malformed::TooDeep));
+        assert_eq!(all(&[b")"]), Err(ParseError::Unopened));
+        assert_eq!(all(&["(".repeat(1_000_000).as_bytes()]), Err(ParseError::TooDeep));
     }
 
     #[test]

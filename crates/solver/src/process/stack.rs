@@ -23,7 +23,7 @@ struct Level {
 
 /// The part of a stack that a process has received.
 #[derive(Default)]
-pub(super) struct Followed {
+pub(super) struct SentLevels {
     /// The levels it has, and the number of bytes of each one's text.
     levels: Vec<(u64, usize)>,
 }
@@ -72,7 +72,7 @@ impl Stack {
     }
 
     /// The commands that bring a process from its levels to exactly those of this stack.
-    pub fn catch_up(&self, followed: &mut Followed) -> String {
+    pub fn synchronise(&self, followed: &mut SentLevels) -> String {
         let mut text = String::new();
         let same = self.levels.iter().zip(&followed.levels).take_while(|(a, b)| a.id == b.0).count();
         let extra = followed.levels.len() - same;
@@ -108,7 +108,7 @@ mod tests {
     fn a_process_is_told_only_what_it_does_not_know() {
         let mut pool = Pool::new();
         let mut stack = Stack::new();
-        let mut followed = Followed::default();
+        let mut followed = SentLevels::default();
         let byte = pool.variable(0, 8);
         let mut condition = |value: u128| {
             let value = pool.constant(8, value);
@@ -117,24 +117,24 @@ mod tests {
         let (a, b, c) = (condition(1), condition(2), condition(3));
         stack.push();
         stack.assert(&pool, a, None);
-        let text = stack.catch_up(&mut followed);
+        let text = stack.synchronise(&mut followed);
         assert_eq!(text, "(push 1)\n(declare-const v0 (_ BitVec 8))\n(assert (= v0 #x01))\n");
-        assert_eq!(stack.catch_up(&mut followed), "");
+        assert_eq!(stack.synchronise(&mut followed), "");
         stack.push();
         stack.assert(&pool, b, Some(7));
-        assert_eq!(stack.catch_up(&mut followed), "(push 1)\n(assert (! (= v0 #x02) :named n7))\n");
+        assert_eq!(stack.synchronise(&mut followed), "(push 1)\n(assert (! (= v0 #x02) :named n7))\n");
         stack.pop();
         stack.push();
         stack.assert(&pool, c, None);
-        assert_eq!(stack.catch_up(&mut followed), "(pop 1)\n(push 1)\n(assert (= v0 #x03))\n");
+        assert_eq!(stack.synchronise(&mut followed), "(pop 1)\n(push 1)\n(assert (= v0 #x03))\n");
         stack.pop();
         stack.pop();
         stack.pop();
-        assert_eq!((stack.depth(), stack.catch_up(&mut followed).as_str()), (0, "(pop 2)\n"));
+        assert_eq!((stack.depth(), stack.synchronise(&mut followed).as_str()), (0, "(pop 2)\n"));
         // A new process receives everything.
         stack.push();
         stack.assert(&pool, b, None);
-        let text = stack.catch_up(&mut Followed::default());
+        let text = stack.synchronise(&mut SentLevels::default());
         assert_eq!(text, "(push 1)\n(declare-const v0 (_ BitVec 8))\n(assert (= v0 #x02))\n");
     }
 }

@@ -13,7 +13,7 @@ fn cvc5() -> Command {
 }
 
 fn limits(timeout: u64) -> Limits {
-    Limits { timeout: Duration::from_millis(timeout), alone: Duration::from_millis(50), racers: 2 }
+    Limits { timeout: Duration::from_millis(timeout), alone: Duration::from_millis(50), max_parallel: 2 }
 }
 
 /// A script in place of a solver.

@@ -17,12 +17,12 @@ use super::{Model, Outcome};
 
 /// Maximum width of an enumerated variable.
 const WIDTH: u32 = 8;
-const VALUES: usize = 1 << WIDTH;
+const BYTE_VALUES: usize = 1 << WIDTH;
 /// Conditions with more nodes are left to solvers: each node takes 4 KiB here.
-const NODES: usize = 256;
+const MAX_NODES_PER_QUERY: usize = 256;
 
 /// A set of values.
-pub(super) type Set = [u64; VALUES / 64];
+pub(super) type Set = [u64; BYTE_VALUES / 64];
 
 #[derive(Default)]
 pub(super) struct Bytes {
@@ -44,7 +44,7 @@ impl Bytes {
         for &condition in query.iter().chain(linked) {
             match self.set(pool, condition) {
                 Some((variable, set)) => {
-                    let left = left.entry(variable).or_insert([!0; VALUES / 64]);
+                    let left = left.entry(variable).or_insert([!0; BYTE_VALUES / 64]);
                     for (left, set) in left.iter_mut().zip(set) {
                         *left &= set;
                     }
@@ -72,27 +72,27 @@ impl Bytes {
 
 /// The member of a set nearest to a value.
 pub(super) fn nearest(set: &Set, value: u128) -> u128 {
-    let members = (0..VALUES as u128).filter(|&at| set[at as usize / 64] >> (at % 64) & 1 == 1);
+    let members = (0..BYTE_VALUES as u128).filter(|&at| set[at as usize / 64] >> (at % 64) & 1 == 1);
     members.min_by_key(|member| member.abs_diff(value)).unwrap_or_default()
 }
 
 /// The values of a condition's only variable that satisfy it.
 fn values(pool: &Pool, condition: Term) -> Option<Set> {
     let mut left = usize::MAX;
-    Rows::new(pool, &|_| 0).values(condition, None, &mut left)
+    ValueRows::new(pool, &|_| 0).values(condition, None, &mut left)
 }
 
 /// Values of terms for all values of one variable, with the other variables as given.
-pub(super) struct Rows<'a> {
+pub(super) struct ValueRows<'a> {
     pool: &'a Pool,
     /// The values of terms that do not depend on the variable.
     fixed: Evaluation<'a>,
-    rows: FxHashMap<Term, Box<[u128; VALUES]>>,
+    rows: FxHashMap<Term, Box<[u128; BYTE_VALUES]>>,
 }
 
-impl<'a> Rows<'a> {
-    pub fn new(pool: &'a Pool, given: &'a dyn Fn(u32) -> u128) -> Rows<'a> {
-        Rows { pool, fixed: Evaluation::new(pool, given), rows: FxHashMap::default() }
+impl<'a> ValueRows<'a> {
+    pub fn new(pool: &'a Pool, given: &'a dyn Fn(u32) -> u128) -> ValueRows<'a> {
+        ValueRows { pool, fixed: Evaluation::new(pool, given), rows: FxHashMap::default() }
     }
 
     /// Whether a condition holds under the given values.
@@ -110,7 +110,7 @@ impl<'a> Rows<'a> {
     pub fn values(&mut self, condition: Term, variable: Option<Term>, left: &mut usize) -> Option<Set> {
         let order = self.dependent(condition, variable)?;
         *left = left.checked_sub(order.len())?;
-        let mut count = VALUES;
+        let mut count = BYTE_VALUES;
         for t in order {
             let width = self.pool.width(t);
             if let Node::Variable(_) = self.pool.node(t) {
@@ -119,7 +119,7 @@ impl<'a> Rows<'a> {
                 }
                 count = 1 << width;
             }
-            let mut row = Box::new([0; VALUES]);
+            let mut row = Box::new([0; BYTE_VALUES]);
             for (at, value) in row.iter_mut().enumerate() {
                 *value = self.value(t, width, at);
             }
@@ -128,7 +128,7 @@ impl<'a> Rows<'a> {
         if let Some(variable) = variable {
             count = 1 << self.pool.width(variable);
         }
-        let mut set = [0; VALUES / 64];
+        let mut set = [0; BYTE_VALUES / 64];
         for at in 0..count {
             if self.get(condition, at) == 1 {
                 set[at / 64] |= 1 << (at % 64);
@@ -158,7 +158,7 @@ impl<'a> Rows<'a> {
             if fixed(t) || self.rows.contains_key(&t) || !seen.insert(t) {
                 continue;
             }
-            if seen.len() > NODES {
+            if seen.len() > MAX_NODES_PER_QUERY {
                 return None;
             }
             let node = pool.node(t);
@@ -249,7 +249,7 @@ mod tests {
             if let (Some(&[variable]), Some(set)) = (pool.few_variables(condition), Bytes::default().set(pool, condition)) {
                 prop_assert_eq!(set.0, variable);
                 let width = crate::testing::VARIABLES[variable as usize];
-                for value in 0..VALUES as u128 {
+                for value in 0..BYTE_VALUES as u128 {
                     let holds = value < 1 << width && pool.evaluate(condition, &|_| value) == 1;
                     prop_assert_eq!(set.1[value as usize / 64] >> (value % 64) & 1 == 1, holds);
                 }

@@ -8,7 +8,7 @@ use super::{Model, Outcome};
 
 /// Larger sets of conditions are not cached: a long path would fill the memory with its prefixes, and no
 /// query on it is repeated.
-const LARGEST: usize = 512;
+const MAX_CACHED_CONDITIONS: usize = 512;
 /// Number of models that are tried on a new query.
 const MODELS: usize = 12;
 
@@ -28,7 +28,7 @@ fn key(conditions: &[Term]) -> Box<[Term]> {
 
 impl Cache {
     pub fn get(&self, conditions: &[Term]) -> Option<Outcome> {
-        if conditions.len() > LARGEST {
+        if conditions.len() > MAX_CACHED_CONDITIONS {
             return None;
         }
         self.answers.get(&key(conditions)).cloned()
@@ -44,14 +44,14 @@ impl Cache {
             }
             _ => {}
         }
-        if conditions.len() <= LARGEST {
+        if conditions.len() <= MAX_CACHED_CONDITIONS {
             self.answers.insert(key(conditions), outcome.clone());
         }
     }
 
     /// The most recently used model that satisfies a predicate.
-    pub fn model(&mut self, will_do: impl Fn(&Model) -> bool) -> Option<Model> {
-        let at = self.models.iter().position(will_do)?;
+    pub fn model(&mut self, satisfies: impl Fn(&Model) -> bool) -> Option<Model> {
+        let at = self.models.iter().position(satisfies)?;
         let model = self.models.remove(at)?;
         self.models.push_front(model.clone());
         Some(model)

@@ -15,11 +15,11 @@ use crate::process::{Answer, Command, Limits, Solver};
 use super::{Model, Outcome, Settings};
 
 /// Maximum number of stacks, and so of processes of each solver.
-const STACKS: usize = 4;
+const MAX_STACKS: usize = 4;
 /// At most so many conditions are popped for a new query before another stack is started instead.
-const GIVEN_UP: usize = 16;
+const MAX_POPPED: usize = 16;
 /// Maximum number of levels for new conditions.
-const LEVELS: usize = 64;
+const MAX_NEW_LEVELS: usize = 64;
 
 pub(super) struct Contexts {
     commands: Vec<Command>,
@@ -77,7 +77,7 @@ impl Contexts {
         }
         let held: HashSet<Term> = context.held.iter().flatten().copied().collect();
         let missing: Vec<Term> = linked.iter().copied().filter(|t| !held.contains(t)).collect();
-        for level in missing.chunks(missing.len().div_ceil(LEVELS).max(1)) {
+        for level in missing.chunks(missing.len().div_ceil(MAX_NEW_LEVELS).max(1)) {
             context.solver.push();
             for &condition in level {
                 context.solver.assert(pool, condition);
@@ -112,7 +112,7 @@ impl Contexts {
         });
         if let Some((at, context)) = best {
             let (_, kept) = context.common(wanted);
-            if context.size() - kept <= GIVEN_UP || self.all.len() >= STACKS {
+            if context.size() - kept <= MAX_POPPED || self.all.len() >= MAX_STACKS {
                 return at;
             }
         }

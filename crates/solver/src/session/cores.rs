@@ -12,7 +12,7 @@ use crate::pool::Pool;
 use crate::process::{Answer, Solver};
 
 use super::groups::Groups;
-use super::{INSIDE, Inside, Model, Session, holds};
+use super::{INTERNAL_SOLVER, InternalAnswer, Model, Session, holds};
 
 /// An unsatisfiable core of conditions, or the result that there is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,14 +93,16 @@ impl Session {
         self.statistics.queries += 1;
         let terms: Vec<Term> = set.iter().map(|&at| conditions[at]).collect();
         match self.try_internally(pool, &terms) {
-            Some(Inside::Unsat(core)) => {
+            Some(InternalAnswer::Unsat(core)) => {
                 let core: HashSet<Term> = core.into_iter().collect();
                 let mut seen = HashSet::new();
                 // Keeps one of several equal conditions.
                 let needed = |at: &usize| core.contains(&conditions[*at]) && seen.insert(conditions[*at]);
                 return Ok(Verdict::Unsat(set.iter().copied().filter(needed).collect()));
             }
-            Some(Inside::Sat(model)) => return checked(pool, &terms, model, || INSIDE.to_owned()),
+            Some(InternalAnswer::Sat(model)) => {
+                return checked(pool, &terms, model, || INTERNAL_SOLVER.to_owned());
+            }
             None => {}
         }
         self.statistics.solved += 1;

@@ -17,12 +17,12 @@ pub(super) struct Groups {
     conditions: Vec<Vec<usize>>,
     /// Parts that were traversed, each with an index in the tree of all its variables.
     walked: FxHashMap<Term, usize>,
-    walked_arrays: FxHashMap<Array, usize>,
+    visited_arrays: FxHashMap<Array, usize>,
 }
 
 /// The result of a traversal: known indices, and new parts.
 #[derive(Default)]
-struct Walk {
+struct Traversal {
     places: Vec<usize>,
     variables: Vec<u32>,
     terms: Vec<Term>,
@@ -50,7 +50,7 @@ impl Groups {
         let root = self.root(first);
         self.conditions[root].push(at);
         self.walked.extend(walk.terms.into_iter().map(|t| (t, first)));
-        self.walked_arrays.extend(walk.arrays.into_iter().map(|array| (array, first)));
+        self.visited_arrays.extend(walk.arrays.into_iter().map(|array| (array, first)));
     }
 
     /// The numbers of the conditions linked with these, in ascending order.
@@ -77,8 +77,8 @@ impl Groups {
         all
     }
 
-    fn walk(&self, pool: &Pool, roots: &[Term]) -> Walk {
-        let mut walk = Walk::default();
+    fn walk(&self, pool: &Pool, roots: &[Term]) -> Traversal {
+        let mut walk = Traversal::default();
         let mut seen = FxHashSet::default();
         let mut seen_arrays = FxHashSet::default();
         let mut variables = FxHashSet::default();
@@ -99,7 +99,7 @@ impl Groups {
                     }
                 }
             } else if let Some(array) = arrays.pop() {
-                if let Some(&place) = self.walked_arrays.get(&array) {
+                if let Some(&place) = self.visited_arrays.get(&array) {
                     walk.places.push(place);
                 } else if seen_arrays.insert(array) {
                     walk.arrays.push(array);

@@ -8,7 +8,7 @@ use crate::node::Term;
 use crate::pool::Pool;
 
 use super::Model;
-use super::bytes::{Rows, nearest};
+use super::bytes::{ValueRows, nearest};
 
 /// Maximum number of variables that are tried.
 const VARIABLES: usize = 16;
@@ -16,8 +16,12 @@ const VARIABLES: usize = 16;
 const ROWS: usize = 4000;
 
 /// A model that differs from the given values in one variable.
-pub(super) fn one_byte(pool: &Pool, conditions: &[Term], given: &dyn Fn(u32) -> u128) -> Option<Model> {
-    let mut rows = Rows::new(pool, given);
+pub(super) fn change_one_byte(
+    pool: &Pool,
+    conditions: &[Term],
+    given: &dyn Fn(u32) -> u128,
+) -> Option<Model> {
+    let mut rows = ValueRows::new(pool, given);
     let failing: Vec<Term> = conditions.iter().copied().filter(|&t| !rows.holds(t)).collect();
     let mut left = ROWS;
     for variable in candidates(pool, &failing)? {
@@ -93,7 +97,7 @@ mod tests {
                 (0..1 << VARIABLES[changed as usize])
                     .any(|new| holds(pool, &conditions, &|v| if v == changed { new } else { value(v) }))
             });
-            let found = one_byte(pool, &conditions, &value);
+            let found = change_one_byte(pool, &conditions, &value);
             prop_assert_eq!(found.is_some(), possible);
             if let Some(model) = found {
                 prop_assert!(holds(pool, &conditions, &|v| model.value(v, value(v))));

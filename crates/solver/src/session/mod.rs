@@ -23,7 +23,7 @@ mod local_search;
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
-use crate::circuit::{Circuit, Decided};
+use crate::circuit::{Circuit, CircuitAnswer};
 use crate::error::Error;
 use crate::evaluate::Evaluation;
 use crate::node::{Binary, Node, Term, Unary};
@@ -37,10 +37,10 @@ use groups::Groups;
 pub use cores::Core;
 
 /// Budget, in evaluations of conditions, for moving a model towards the given values one variable at a time.
-const NEARER: usize = 20_000;
+const MINIMISE_BUDGET: usize = 20_000;
 
 /// Name of the solver in this process, in messages.
-const INSIDE: &str = "in this process";
+const INTERNAL_SOLVER: &str = "in this process";
 
 /// Settings of a session.
 #[derive(Clone, Debug)]
@@ -281,7 +281,7 @@ impl Session {
         let order: Vec<Term> = query.iter().chain(linked.iter().rev()).copied().collect();
         if let Some(model) = self.cache.model(|model| holds(pool, &order, &|v| model.value(v, given(v)))) {
             self.statistics.reused += 1;
-            let model = completed(pool, &all, &model, given);
+            let model = complete_model(pool, &all, &model, given);
             let outcome = Outcome::Sat(minimise_change(pool, &all, model, given));
             self.cache.put(&all, &outcome);
             return Ok(outcome);
@@ -290,13 +290,13 @@ impl Session {
         let outcome = if let Some(outcome) = self.bytes.decide(pool, linked, query, given) {
             self.statistics.enumerated += 1;
             outcome
-        } else if let Some(model) = local_search::one_byte(pool, &all, given) {
+        } else if let Some(model) = local_search::change_one_byte(pool, &all, given) {
             self.statistics.moved += 1;
-            Outcome::Sat(completed(pool, &all, &model, given))
+            Outcome::Sat(complete_model(pool, &all, &model, given))
         } else if let Some(answer) = self.try_internally(pool, &all) {
             match answer {
-                Inside::Sat(model) => Outcome::Sat(model),
-                Inside::Unsat(_) => Outcome::Unsat,
+                InternalAnswer::Sat(model) => Outcome::Sat(model),
+                InternalAnswer::Unsat(_) => Outcome::Unsat,
             }
         } else {
             self.statistics.solved += 1;
@@ -309,7 +309,9 @@ impl Session {
         let outcome = match outcome {
             Outcome::Sat(model) => {
                 if !holds(pool, &all, &|v| model.value(v, given(v))) {
-                    return Err(Error::WrongModel { solver: solver.unwrap_or_else(|| INSIDE.to_owned()) });
+                    return Err(Error::WrongModel {
+                        solver: solver.unwrap_or_else(|| INTERNAL_SOLVER.to_owned()),
+                    });
                 }
                 Outcome::Sat(minimise_change(pool, &all, model, given))
             }
@@ -323,7 +325,7 @@ impl Session {
 
 impl Session {
     /// An answer of the solver in this process, within its timeout.
-    fn try_internally(&mut self, pool: &Pool, conditions: &[Term]) -> Option<Inside> {
+    fn try_internally(&mut self, pool: &Pool, conditions: &[Term]) -> Option<InternalAnswer> {
         if self.settings.internal_timeout.is_zero() {
             return None;
         }
@@ -331,12 +333,12 @@ impl Session {
         let decided = self.circuit.decide(pool, conditions, self.settings.internal_timeout);
         self.statistics.internal_time += start.elapsed();
         let answer = match decided {
-            Decided::Undecided => return None,
-            Decided::Unsat(core) => Inside::Unsat(core),
-            Decided::Sat(known) => {
+            CircuitAnswer::Undecided => return None,
+            CircuitAnswer::Unsat(core) => InternalAnswer::Unsat(core),
+            CircuitAnswer::Sat(known) => {
                 let variables = variables(pool, conditions.iter().copied());
                 let values = variables.into_iter().filter_map(|v| Some((v, *known.get(&v)?))).collect();
-                Inside::Sat(Model { values })
+                InternalAnswer::Sat(Model { values })
             }
         };
         self.statistics.internal += 1;
@@ -345,7 +347,7 @@ impl Session {
 }
 
 /// The answer of the solver in this process.
-enum Inside {
+enum InternalAnswer {
     Sat(Model),
     Unsat(Vec<Term>),
 }
@@ -389,7 +391,7 @@ fn holds(pool: &Pool, conditions: &[Term], value: &dyn Fn(u32) -> u128) -> bool 
 }
 
 /// Values of all variables of these conditions, from a model and the given values.
-fn completed(pool: &Pool, conditions: &[Term], model: &Model, given: &dyn Fn(u32) -> u128) -> Model {
+fn complete_model(pool: &Pool, conditions: &[Term], model: &Model, given: &dyn Fn(u32) -> u128) -> Model {
     let mut values = BTreeMap::new();
     for &condition in conditions {
         for &variable in pool.variables(condition).iter() {
@@ -402,7 +404,7 @@ fn completed(pool: &Pool, conditions: &[Term], model: &Model, given: &dyn Fn(u32
 /// Restores given values in a model wherever all conditions still hold: an input that is changed in few
 /// places is easier to understand.
 fn minimise_change(pool: &Pool, conditions: &[Term], mut model: Model, given: &dyn Fn(u32) -> u128) -> Model {
-    let mut budget = NEARER;
+    let mut budget = MINIMISE_BUDGET;
     let variables: Vec<u32> = model.values.keys().copied().collect();
     for variable in variables {
         let old = model.value(variable, 0);

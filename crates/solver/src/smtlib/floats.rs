@@ -10,7 +10,7 @@ use crate::node::{Float, Node, Term};
 use crate::pool::Pool;
 use rustc_hash::FxHashMap;
 
-use super::{Emitter, Entered, Piece, bits};
+use super::{Emitter, LogEntry, Piece, bits};
 
 impl Emitter<'_> {
     /// Defines the result of an operation, as a number and as bits.
@@ -29,7 +29,7 @@ impl Emitter<'_> {
         let _ = writeln!(out, "(declare-const {name} {})", bits(width));
         let _ = writeln!(out, "(assert (= ({} {name}) f{}))", conversion(width), t.index());
         self.terms.insert(t, name);
-        self.log.push(Entered::Term(t));
+        self.log.push(LogEntry::Term(t));
     }
 
     pub(super) fn float_expression(

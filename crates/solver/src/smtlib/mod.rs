@@ -28,13 +28,13 @@ pub(crate) struct Emitter<'a> {
     terms: FxHashMap<Term, String>,
     arrays: FxHashMap<Array, String>,
     /// Entries in order, and the start of each scope among them.
-    log: Vec<Entered>,
+    log: Vec<LogEntry>,
     scopes: Vec<usize>,
     /// Something was written in the theory of floating point.
     floats: bool,
 }
 
-enum Entered {
+enum LogEntry {
     Variable(u32),
     Term(Term),
     Array(Array),
@@ -69,9 +69,9 @@ impl<'a> Emitter<'a> {
         let start = self.scopes.pop().unwrap_or(0);
         for entered in self.log.drain(start..) {
             match entered {
-                Entered::Variable(index) => drop(self.variables.remove(&index)),
-                Entered::Term(t) => drop(self.terms.remove(&t)),
-                Entered::Array(array) => drop(self.arrays.remove(&array)),
+                LogEntry::Variable(index) => drop(self.variables.remove(&index)),
+                LogEntry::Term(t) => drop(self.terms.remove(&t)),
+                LogEntry::Array(array) => drop(self.arrays.remove(&array)),
             }
         }
     }
@@ -121,7 +121,7 @@ impl<'a> Emitter<'a> {
                 let name = format!("t{}", t.index());
                 let _ = writeln!(out, "(define-fun {name} () {sort} {text})");
                 self.terms.insert(t, name);
-                self.log.push(Entered::Term(t));
+                self.log.push(LogEntry::Term(t));
             } else {
                 pieces.insert(t, Piece { text, nodes });
             }
@@ -177,7 +177,7 @@ impl<'a> Emitter<'a> {
         let symbol = (self.symbol)(index);
         let _ = writeln!(out, "(declare-const {symbol} {})", bits(width));
         self.variables.insert(index, symbol);
-        self.log.push(Entered::Variable(index));
+        self.log.push(LogEntry::Variable(index));
     }
 
     /// Asserts that an array is zero after its elements, for an index that is read.
@@ -238,7 +238,7 @@ impl<'a> Emitter<'a> {
                 }
             }
             self.arrays.insert(array, name);
-            self.log.push(Entered::Array(array));
+            self.log.push(LogEntry::Array(array));
         }
     }
 

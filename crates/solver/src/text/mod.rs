@@ -18,10 +18,10 @@ use crate::pool::Pool;
 use constants::Use;
 
 /// Maximum number of nodes written, so that the writer can be recursive.
-const MOST: usize = 2000;
+const MAX_NODES: usize = 2000;
 
 /// A smaller budget is not divided any further.
-const ROOM: usize = 6;
+const MIN_SPLIT_BUDGET: usize = 6;
 
 /// Precedence of an expression, as in C.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -62,7 +62,7 @@ impl Shown {
         }
         // For associative operators the right operand needs no parentheses either.
         let free = matches!(sign, "&&" | "||" | "&" | "|" | "^");
-        let right = right.at(if free { level } else { tighter(level) });
+        let right = right.at(if free { level } else { next_level(level) });
         Shown { text: format!("{} {sign} {right}", left.at(level)), level }
     }
 
@@ -71,7 +71,7 @@ impl Shown {
     }
 }
 
-fn tighter(level: Level) -> Level {
+fn next_level(level: Level) -> Level {
     match level {
         Level::Choice => Level::Or,
         Level::Or => Level::And,
@@ -109,7 +109,7 @@ impl Pool {
     /// ```
     pub fn text(&self, t: Term, name: &dyn Fn(u32) -> String, limit: usize) -> String {
         let writer = Writer { pool: self, name };
-        writer.term(t, limit.clamp(1, MOST)).text
+        writer.term(t, limit.clamp(1, MAX_NODES)).text
     }
 }
 
@@ -162,7 +162,7 @@ impl Writer<'_> {
             return Shown::leaf(whole);
         }
         // Too little budget for a large term: it is elided.
-        if budget <= 1 || (budget < ROOM && self.size(t, budget + 1) > budget) {
+        if budget <= 1 || (budget < MIN_SPLIT_BUDGET && self.size(t, budget + 1) > budget) {
             return Shown::leaf("…");
         }
         let width = pool.width(t);
@@ -207,7 +207,7 @@ impl Writer<'_> {
         let (x, y) = self.shares(a, b, budget);
         let left = self.term(a, x);
         let right = match self.pool.as_constant(b) {
-            Some(value) => self.constant_beside(a, value, Use::Equal),
+            Some(value) => self.comparison_constant(a, value, Use::Equal),
             None => self.term(b, y),
         };
         Shown::infix(left, sign, right, Level::Equality)
@@ -215,7 +215,7 @@ impl Writer<'_> {
 
     /// A constant that is compared with a term: a character for a byte, possibly negative for a signed
     /// number.
-    fn constant_beside(&self, t: Term, value: u128, used: Use) -> Shown {
+    fn comparison_constant(&self, t: Term, value: u128, used: Use) -> Shown {
         let width = self.pool.width(t);
         Shown::leaf(constants::number(width, value, used))
     }
@@ -236,10 +236,10 @@ impl Writer<'_> {
                 Shown::infix(operand(a, x), "<", Shown::leaf("0"), Level::Order)
             }
             (None, Some(k)) => {
-                Shown::infix(operand(a, x), sign, self.constant_beside(a, k, used), Level::Order)
+                Shown::infix(operand(a, x), sign, self.comparison_constant(a, k, used), Level::Order)
             }
             (Some(k), None) => {
-                Shown::infix(operand(b, y), flipped, self.constant_beside(b, k, used), Level::Order)
+                Shown::infix(operand(b, y), flipped, self.comparison_constant(b, k, used), Level::Order)
             }
             _ => Shown::infix(operand(a, x), sign, operand(b, y), Level::Order),
         }
@@ -312,7 +312,7 @@ impl Writer<'_> {
                 let used = if op == Binary::Sle { Use::Signed } else { Use::Order };
                 let shown =
                     |budget| if op == Binary::Sle { self.signed(t, budget) } else { self.term(t, budget) };
-                let constant = |value| self.constant_beside(t, value, used);
+                let constant = |value| self.comparison_constant(t, value, used);
                 let left = Shown::infix(constant(low), "<=", shown(x), Level::Order);
                 let right = Shown::infix(shown(y), "<=", constant(high), Level::Order);
                 return Shown::infix(left, "&&", right, Level::And);

@@ -11,9 +11,9 @@ fn name(index: u32) -> String {
     }
 }
 
-struct Desk(Pool);
+struct TextFixture(Pool);
 
-impl Desk {
+impl TextFixture {
     fn byte(&mut self, index: u32) -> Term {
         self.0.variable(index, 8)
     }
@@ -43,7 +43,7 @@ impl Desk {
 
 #[test]
 fn comparisons_read_like_source() {
-    let mut d = Desk(Pool::new());
+    let mut d = TextFixture(Pool::new());
     let x = d.byte(3);
     let t = d.with(Binary::Eq, x, 97);
     d.shows(t, "stdin[3] == 'a'");
@@ -76,7 +76,7 @@ fn comparisons_read_like_source() {
 
 #[test]
 fn numbers_made_of_bytes_are_shown_as_one() {
-    let mut d = Desk(Pool::new());
+    let mut d = TextFixture(Pool::new());
     let little = d.word(&[4, 5, 6, 7]);
     let t = d.with(Binary::Eq, little, 0x7fff_ffff);
     // Compared with a constant, the bytes are compared one by one.
@@ -95,7 +95,7 @@ fn numbers_made_of_bytes_are_shown_as_one() {
 
 #[test]
 fn arithmetic_has_few_parentheses() {
-    let mut d = Desk(Pool::new());
+    let mut d = TextFixture(Pool::new());
     let (a, b) = (d.word(&[0, 1, 2, 3]), d.word(&[4, 5, 6, 7]));
     let sum = d.0.binary(Binary::Add, a, b);
     let product = d.0.binary(Binary::Mul, sum, b);
@@ -130,7 +130,7 @@ fn arithmetic_has_few_parentheses() {
 
 #[test]
 fn choices_connectives_and_reads() {
-    let mut d = Desk(Pool::new());
+    let mut d = TextFixture(Pool::new());
     let (x, y) = (d.byte(0), d.byte(1));
     let (p, q) = (d.with(Binary::Eq, x, 65), d.with(Binary::Ult, y, 66));
     let either = d.0.or(p, q);
@@ -159,7 +159,7 @@ fn choices_connectives_and_reads() {
 
 #[test]
 fn of_large_terms_the_parts_near_the_root_are_shown() {
-    let mut d = Desk(Pool::new());
+    let mut d = TextFixture(Pool::new());
     let mut sum = d.number(32, 7);
     for index in 0..50_000 {
         let byte = d.0.variable(index, 8);

@@ -22,9 +22,9 @@ impl<W: StepObserver> Engine<'_, W> {
         let fold = matches!(model, Model::Strcasecmp | Model::Strncasecmp);
         let bounded = matches!(model, Model::Memcmp | Model::Strncmp | Model::Strncasecmp);
         let n = if bounded { arg(call, 2) } else { u64::MAX };
-        self.fix_arguments(view, call, &[0, 1], crate::condition::Reason::UnknownObject);
+        self.concretise_arguments(view, call, &[0, 1], crate::condition::Reason::UnknownObject);
         if bounded {
-            self.fix_arguments(view, call, &[2], crate::condition::Reason::Length);
+            self.concretise_arguments(view, call, &[2], crate::condition::Reason::Length);
         }
         let mut pairs: Vec<(Term, Term)> = Vec::new();
         let mut any = false;
@@ -51,7 +51,7 @@ impl<W: StepObserver> Engine<'_, W> {
             return true;
         }
         if !certain && pairs.len() as u64 != n {
-            self.compared_to(view, &pairs, strings);
+            self.assume_order(view, &pairs, strings);
             return true;
         }
         let exact = self.difference(&pairs, strings, None);
@@ -69,7 +69,7 @@ impl<W: StepObserver> Engine<'_, W> {
         if self.world.pool.evaluate(term, &|v| variables.value(v)) as u32 == real {
             self.assign(view, call.site.dst, 32, Some(term));
         } else {
-            self.compared_to(view, &pairs, strings);
+            self.assume_order(view, &pairs, strings);
         }
         true
     }
@@ -103,7 +103,7 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// Adds conditions that the comparison ended where it did: equal bytes before, and this order there.
-    fn compared_to(&mut self, view: &View<'_>, pairs: &[(Term, Term)], strings: bool) {
+    fn assume_order(&mut self, view: &View<'_>, pairs: &[(Term, Term)], strings: bool) {
         let variables = &self.world.variables;
         let values: Vec<(u128, u128)> = pairs
             .iter()

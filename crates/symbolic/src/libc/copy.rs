@@ -4,7 +4,7 @@ use super::{arg, result};
 use crate::condition::Reason;
 use crate::engine::Engine;
 use crate::observer::StepObserver;
-use crate::shadow::Piece;
+use crate::shadow::TermByte;
 use externals::Model;
 use replay::observer::{ExternalCall, View};
 
@@ -12,11 +12,11 @@ use replay::observer::{ExternalCall, View};
 const MAX_SORTED: u64 = 1 << 20;
 
 /// The content of an array before it was sorted.
-pub(crate) struct Sorting {
+pub(crate) struct SortSnapshot {
     start: u64,
     size: u64,
     bytes: Vec<u8>,
-    pieces: Vec<(u64, Piece)>,
+    pieces: Vec<(u64, TermByte)>,
 }
 
 impl<W: StepObserver> Engine<'_, W> {
@@ -24,27 +24,27 @@ impl<W: StepObserver> Engine<'_, W> {
         let (a, b, n) = (arg(call, 0), arg(call, 1), arg(call, 2));
         let filling = matches!(model, Model::Memset | Model::Bzero);
         let pointers: &[u32] = if filling { &[0] } else { &[0, 1] };
-        self.fix_arguments(view, call, pointers, Reason::UnknownObject);
+        self.concretise_arguments(view, call, pointers, Reason::UnknownObject);
         match model {
             Model::Memset => {
-                self.fix_arguments(view, call, &[2], Reason::Length);
+                self.concretise_arguments(view, call, &[2], Reason::Length);
                 let term = self.argument(view, call, 1, 8);
                 self.filled(a, n, term);
             }
             Model::Bzero => {
-                self.fix_arguments(view, call, &[1], Reason::Length);
+                self.concretise_arguments(view, call, &[1], Reason::Length);
                 self.overwritten(a, b);
             }
             Model::Memcpy | Model::Mempcpy => {
-                self.fix_arguments(view, call, &[2], Reason::Length);
+                self.concretise_arguments(view, call, &[2], Reason::Length);
                 self.moved(a, b, n);
             }
             Model::Bcopy => {
-                self.fix_arguments(view, call, &[2], Reason::Length);
+                self.concretise_arguments(view, call, &[2], Reason::Length);
                 self.moved(b, a, n);
             }
             Model::Memccpy => {
-                self.fix_arguments(view, call, &[2, 3], Reason::Length);
+                self.concretise_arguments(view, call, &[2, 3], Reason::Length);
                 let len = call.writes.first().map_or(0, |w| w.1);
                 let found = result(call) != 0;
                 for i in 0..len {
@@ -59,7 +59,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 self.moved(a, b, len + 1);
             }
             Model::Strncpy | Model::Stpncpy => {
-                self.fix_arguments(view, call, &[2], Reason::Length);
+                self.concretise_arguments(view, call, &[2], Reason::Length);
                 let len = self.string(view, b, n);
                 self.moved(a, b, len);
                 self.overwritten(a.wrapping_add(len), n - len);
@@ -75,7 +75,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 let moved = len.saturating_sub(1);
                 self.ends(view, a, start.wrapping_sub(a));
                 if model == Model::Strncat {
-                    self.fix_arguments(view, call, &[2], Reason::Length);
+                    self.concretise_arguments(view, call, &[2], Reason::Length);
                 }
                 if model == Model::Strcat || moved < n {
                     self.ends(view, b, moved);
@@ -96,9 +96,9 @@ impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn duplicates(&mut self, view: &View<'_>, call: &ExternalCall<'_>, name: &str) -> bool {
         let (from, to) = (arg(call, 0), result(call));
         let bounded = name.ends_with("strndup");
-        self.fix_arguments(view, call, &[0], Reason::UnknownObject);
+        self.concretise_arguments(view, call, &[0], Reason::UnknownObject);
         if bounded {
-            self.fix_arguments(view, call, &[1], Reason::Length);
+            self.concretise_arguments(view, call, &[1], Reason::Length);
         }
         let len = self.string(view, from, if bounded { arg(call, 1) } else { u64::MAX });
         if to != 0 {
@@ -119,13 +119,13 @@ impl<W: StepObserver> Engine<'_, W> {
         let mut bytes = vec![0; len as usize];
         view.memory.peek(start, &mut bytes);
         let pieces = self.memory.find(start, len);
-        self.sorting.push(Sorting { start, size, bytes, pieces });
+        self.sorting.push(SortSnapshot { start, size, bytes, pieces });
     }
 
     /// Called after `qsort`. The comparisons have fixed the order, so each element is where its bytes are
     /// now. If several elements had the same bytes, they cannot be distinguished, and are concretised.
     pub(super) fn sorts(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> bool {
-        self.fix_arguments(view, call, &[0, 1, 2], Reason::Length);
+        self.concretise_arguments(view, call, &[0, 1, 2], Reason::Length);
         let Some(at) = self.sorting.iter().rposition(|s| s.start == arg(call, 0)) else { return true };
         let old = self.sorting.split_off(at).swap_remove(0);
         let size = old.size as usize;

@@ -31,7 +31,7 @@ const CLASSES: [Class; 12] = [
 pub(super) const SPACE: &[(u8, u8)] = &[(9, 13), (b' ', b' ')];
 
 /// The tables have entries for -128 to 255.
-const BELOW: u64 = 128;
+const TABLE_OFFSET: u64 = 128;
 
 /// One of the tables.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ fn class_table() -> Vec<u8> {
     for (_, bit, ranges) in CLASSES {
         for (low, high) in ranges {
             for c in *low..=*high {
-                let at = 2 * (BELOW as usize + c as usize);
+                let at = 2 * (TABLE_OFFSET as usize + c as usize);
                 let old = u16::from_le_bytes([table[at], table[at + 1]]);
                 table[at..at + 2].copy_from_slice(&(old | bit).to_le_bytes());
             }
@@ -105,7 +105,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 TableKind::Lower => (case_table(b'A', b'Z'), 4),
                 TableKind::Upper => (case_table(b'a', b'z'), 4),
             };
-            self.objects.add_table(start.wrapping_sub(BELOW * size), &Rc::new(content));
+            self.objects.add_table(start.wrapping_sub(TABLE_OFFSET * size), &Rc::new(content));
             self.pointers.retain(|p| p.0 != address);
         }
     }
@@ -188,7 +188,7 @@ impl<W: StepObserver> Engine<'_, W> {
         let ours = self.world.pool.evaluate(term, &|v| variables.value(v));
         let mask = if width == 64 { u64::MAX } else { u64::from(u32::MAX) };
         if ours != u128::from(result(call) & mask) {
-            self.fix_arguments(view, call, &[0], Reason::Detail("another locale than C"));
+            self.concretise_arguments(view, call, &[0], Reason::Detail("another locale than C"));
             return true;
         }
         self.assign(view, call.site.dst, width as u16, Some(term));

@@ -92,9 +92,9 @@ impl<W: StepObserver> Engine<'_, W> {
         if end != 0 {
             self.overwritten(end, 8);
         }
-        self.fix_arguments(view, call, &[0], Reason::UnknownObject);
+        self.concretise_arguments(view, call, &[0], Reason::UnknownObject);
         let blanks = text.iter().take_while(|b| is_in(**b, SPACE)).count();
-        let shape = text.get(blanks..).and_then(Decimal::of).filter(|_| !self.options.fixed_floats);
+        let shape = text.get(blanks..).and_then(Decimal::of).filter(|_| !self.options.concrete_floats);
         let Some(shape) = shape else {
             let reason = Reason::Detail("a floating-point number that is not followed");
             self.concretise_range(view, from, text.len() as u64 + 1, reason);
@@ -107,7 +107,7 @@ impl<W: StepObserver> Engine<'_, W> {
             self.byte_in(view, from + i as u64, SPACE, true);
         }
         let start = from + blanks as u64;
-        self.decimal_shaped(view, start, &shape);
+        self.assume_decimal_shape(view, start, &shape);
         self.byte_in(view, start + shape.len() as u64, &shape.continues(), false);
         let bits = if name == "strtof" { 32 } else { 64 };
         let read = result(call) & if bits == 32 { u64::from(u32::MAX) } else { u64::MAX };
@@ -132,15 +132,15 @@ impl<W: StepObserver> Engine<'_, W> {
             Size::Long => 64,
             _ => return Err(NotFollowed),
         };
-        if self.options.fixed_floats {
+        if self.options.concrete_floats {
             return Err(NotFollowed);
         }
         let shape = Decimal::of(rest).ok_or(NotFollowed)?;
         let from = text.place();
-        self.decimal_shaped(view, from, &shape);
+        self.assume_decimal_shape(view, from, &shape);
         text.at += shape.len();
         if shape.len() < most {
-            self.stops(view, text, &shape.continues());
+            self.expect_outside(view, text, &shape.continues());
         }
         if let Some(pointer) = pointer {
             let read = view.memory.peek_word(pointer, bits as usize / 8);
@@ -152,7 +152,7 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// Adds conditions that the text of a number keeps its shape and its exponent.
-    fn decimal_shaped(&mut self, view: &View<'_>, from: u64, shape: &Decimal) {
+    fn assume_decimal_shape(&mut self, view: &View<'_>, from: u64, shape: &Decimal) {
         let mut at = from;
         if let Some(sign) = shape.sign {
             self.byte_is(view, at, sign, true);
@@ -234,7 +234,7 @@ impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn square_root(&mut self, view: &View<'_>, call: &ExternalCall<'_>, name: &str) -> bool {
         let bits = if name == "sqrtf" { 32 } else { 64 };
         let Some(term) = self.argument(view, call, 0, bits) else { return true };
-        if self.options.fixed_floats {
+        if self.options.concrete_floats {
             return false;
         }
         let zero = self.pool().float_constant(term, 0.0);

@@ -44,8 +44,8 @@ impl<W: StepObserver> Engine<'_, W> {
         if !done {
             self.fixed(view, call);
         }
-        self.deliver(view.memory, Some((view, call)));
-        self.delivered(view, call);
+        self.finish_transfers(view.memory, Some((view, call)));
+        self.after_delivery(view, call);
         self.replaced.clear();
     }
 
@@ -61,7 +61,7 @@ impl<W: StepObserver> Engine<'_, W> {
                     self.overwritten(*address, *len);
                 }
                 self.objects.add(result(call), arg(call, 0).saturating_mul(arg(call, 1)));
-                self.sized(view, call, &[0, 1]);
+                self.note_allocation_size(view, call, &[0, 1]);
                 true
             }
             Model::Memcpy
@@ -142,7 +142,7 @@ impl<W: StepObserver> Engine<'_, W> {
             }
             "getenv" | "secure_getenv" => {
                 // The variable itself, whose bytes may be input.
-                self.fix_arguments(view, call, &[0], Reason::UnknownObject);
+                self.concretise_arguments(view, call, &[0], Reason::UnknownObject);
                 let len = view.memory.peek_string(arg(call, 0), 1 << 16).len() as u64;
                 self.concretise_range(view, arg(call, 0), len + 1, Reason::Function(name));
                 true
@@ -157,12 +157,12 @@ impl<W: StepObserver> Engine<'_, W> {
     /// A heap block was allocated.
     fn allocated(&mut self, view: &View<'_>, call: &ExternalCall<'_>, size: u64, sizes: &[u32]) -> bool {
         self.objects.add(result(call), size);
-        self.sized(view, call, sizes);
+        self.note_allocation_size(view, call, sizes);
         true
     }
 
     /// Records that the size of an allocation is not followed.
-    fn sized(&mut self, view: &View<'_>, call: &ExternalCall<'_>, slots: &[u32]) {
+    fn note_allocation_size(&mut self, view: &View<'_>, call: &ExternalCall<'_>, slots: &[u32]) {
         if slots.iter().any(|s| self.argument(view, call, *s, 64).is_some()) {
             self.note_imprecision(view, Reason::Length);
         }
@@ -187,7 +187,13 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// Concretises arguments.
-    fn fix_arguments(&mut self, view: &View<'_>, call: &ExternalCall<'_>, slots: &[u32], reason: Reason) {
+    fn concretise_arguments(
+        &mut self,
+        view: &View<'_>,
+        call: &ExternalCall<'_>,
+        slots: &[u32],
+        reason: Reason,
+    ) {
         for slot in slots {
             if let Some(term) = self.argument(view, call, *slot, 64) {
                 self.concretise(view, term, arg(call, *slot as usize).into(), reason);
@@ -215,7 +221,7 @@ impl<W: StepObserver> Engine<'_, W> {
                 self.assign(view, call.site.dst, 32, Some(term));
             }
         } else {
-            self.fix_arguments(view, call, &slots, reason);
+            self.concretise_arguments(view, call, &slots, reason);
         }
         for (address, len) in effects::reads(view, call) {
             if !self.any(address, len) {

@@ -84,9 +84,9 @@ impl<W: StepObserver> Engine<'_, W> {
         if end != 0 {
             self.overwritten(end, 8);
         }
-        self.fix_arguments(view, call, &[0], Reason::UnknownObject);
+        self.concretise_arguments(view, call, &[0], Reason::UnknownObject);
         if !plain {
-            self.fix_arguments(view, call, &[1, 2], Reason::Detail("the base of a number"));
+            self.concretise_arguments(view, call, &[1, 2], Reason::Detail("the base of a number"));
         }
         if base == 1 || base > 36 {
             return true;
@@ -95,7 +95,7 @@ impl<W: StepObserver> Engine<'_, W> {
         if !self.any(from, (shape.start() + shape.digits + 4) as u64) {
             return true;
         }
-        self.shaped(view, from, &shape, base, name.contains("isoc23"));
+        self.assume_shape(view, from, &shape, base, name.contains("isoc23"));
         let Some(value) = self.number_value(view, from, &shape, unsigned) else { return true };
         let width = if name == "atoi" { 32 } else { 64 };
         let term = self.fit(value, width);
@@ -113,7 +113,14 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// Adds conditions that the text of a number keeps its shape.
-    pub(super) fn shaped(&mut self, view: &View<'_>, from: u64, shape: &Shape, asked: u32, binary: bool) {
+    pub(super) fn assume_shape(
+        &mut self,
+        view: &View<'_>,
+        from: u64,
+        shape: &Shape,
+        asked: u32,
+        binary: bool,
+    ) {
         for i in 0..shape.blanks {
             self.byte_in(view, from + i as u64, SPACE, true);
         }
@@ -143,7 +150,7 @@ impl<W: StepObserver> Engine<'_, W> {
             for (letter, base) in [(b'x', 16), (b'b', 2)] {
                 let possible = asked == base || asked == 0 && shape.base == 8;
                 if possible && shape.digits > 0 && (binary || base == 16) {
-                    self.no_prefix(view, at, letter, base);
+                    self.assume_no_prefix(view, at, letter, base);
                 }
             }
         }
@@ -155,7 +162,7 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// Adds the condition that a zero does not start a prefix of another base.
-    fn no_prefix(&mut self, view: &View<'_>, at: u64, letter: u8, base: u32) {
+    fn assume_no_prefix(&mut self, view: &View<'_>, at: u64, letter: u8, base: u32) {
         let first = self.at_byte(view, at);
         let second = self.at_byte(view, at + 1);
         let third = self.at_byte(view, at + 2);

@@ -16,7 +16,7 @@ impl<W: StepObserver> Engine<'_, W> {
         let to = arg(call, 0);
         let bounded = known.name.contains("snprintf");
         if bounded {
-            self.fix_arguments(view, call, &[1], Reason::Length);
+            self.concretise_arguments(view, call, &[1], Reason::Length);
         }
         let pieces = self.pieces(view, call, &formatted);
         for (address, len) in effects::writes(view, call) {

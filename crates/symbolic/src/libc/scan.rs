@@ -17,7 +17,7 @@ use solver::Term;
 
 /// A lookahead byte is not in these ranges.
 #[derive(Clone, Debug)]
-pub(crate) struct Expected {
+pub(crate) struct LookaheadRanges {
     ranges: Vec<(u8, u8)>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct NotFollowed;
 impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn scans_string(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> bool {
         let address = arg(call, 0);
-        self.fix_arguments(view, call, &[0, 1], Reason::UnknownObject);
+        self.concretise_arguments(view, call, &[0, 1], Reason::UnknownObject);
         let bytes = view.memory.peek_string(address, 1 << 20);
         self.scans(view, call, Text { address, bytes, at: 0, stream: None });
         true
@@ -80,7 +80,7 @@ impl<W: StepObserver> Engine<'_, W> {
         for (i, byte) in bytes.iter().enumerate() {
             let term = self.input(origin, transfer.offset + i as u64, *byte);
             self.put_byte(view.memory, transfer.address.wrapping_add(i as u64), term);
-            self.check_expected(view, origin, transfer.offset + i as u64, term);
+            self.check_lookahead(view, origin, transfer.offset + i as u64, term);
         }
         let text = Text { address: transfer.address, bytes, at: 0, stream: Some((origin, transfer.offset)) };
         self.scans(view, call, text);
@@ -90,7 +90,7 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// A byte that a scan inspected before was read: adds its conditions.
-    pub(crate) fn check_expected(&mut self, view: &View<'_>, origin: u32, offset: u64, term: Option<Term>) {
+    pub(crate) fn check_lookahead(&mut self, view: &View<'_>, origin: u32, offset: u64, term: Option<Term>) {
         let Some(expected) = self.expected.remove(&(origin, offset)) else { return };
         let Some(term) = term else { return };
         for e in expected {
@@ -178,11 +178,11 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// The byte at the cursor is not in these ranges. It may be past the consumed bytes.
-    pub(super) fn stops(&mut self, view: &View<'_>, text: &Text, ranges: &[(u8, u8)]) {
+    pub(super) fn expect_outside(&mut self, view: &View<'_>, text: &Text, ranges: &[(u8, u8)]) {
         match text.stream {
             Some((origin, offset)) if text.at >= text.bytes.len() => {
                 let key = (origin, offset + text.at as u64);
-                self.expected.entry(key).or_default().push(Expected { ranges: ranges.to_vec() });
+                self.expected.entry(key).or_default().push(LookaheadRanges { ranges: ranges.to_vec() });
             }
             _ => self.byte_in(view, text.place(), ranges, false),
         }
@@ -193,7 +193,7 @@ impl<W: StepObserver> Engine<'_, W> {
             self.byte_in(view, text.place(), SPACE, true);
             text.at += 1;
         }
-        self.stops(view, text, SPACE);
+        self.expect_outside(view, text, SPACE);
     }
 
     fn literal(&mut self, view: &View<'_>, text: &mut Text, byte: u8) -> bool {
@@ -206,7 +206,7 @@ impl<W: StepObserver> Engine<'_, W> {
             text.at += 1;
             return true;
         }
-        self.stops(view, text, &[(byte, byte)]);
+        self.expect_outside(view, text, &[(byte, byte)]);
         false
     }
 
@@ -249,7 +249,7 @@ impl<W: StepObserver> Engine<'_, W> {
                     match text.now() {
                         Some(_) => self.byte_in(view, text.place(), SPACE, true),
                         None if text.stream.is_none() => self.byte_is(view, text.place(), 0, true),
-                        None => self.must_stop(text, SPACE),
+                        None => self.expect_inside(text, SPACE),
                     }
                 }
                 Ok(true)
@@ -264,7 +264,7 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// The byte after the consumed ones is in these ranges; expressed as not being in the complement.
-    fn must_stop(&mut self, text: &Text, ranges: &[(u8, u8)]) {
+    fn expect_inside(&mut self, text: &Text, ranges: &[(u8, u8)]) {
         let Some((origin, offset)) = text.stream else { return };
         let mut outside = Vec::new();
         let mut next = 0u16;
@@ -278,7 +278,7 @@ impl<W: StepObserver> Engine<'_, W> {
             outside.push((next as u8, 255));
         }
         let key = (origin, offset + text.at as u64);
-        self.expected.entry(key).or_default().push(Expected { ranges: outside });
+        self.expected.entry(key).or_default().push(LookaheadRanges { ranges: outside });
     }
 
     /// Copies bytes from the text to the pointer's target, and consumes them.
@@ -315,7 +315,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
         if sign.is_none() {
             if digits == 0 {
-                self.stops(view, text, &[(b'+', b'+'), (b'-', b'-')]);
+                self.expect_outside(view, text, &[(b'+', b'+'), (b'-', b'-')]);
             }
         } else if let Some(sign) = sign {
             self.byte_is(view, text.place(), sign, true);
@@ -326,7 +326,7 @@ impl<W: StepObserver> Engine<'_, W> {
         }
         text.at += start + digits;
         if start + digits < most {
-            self.stops(view, text, &ranges);
+            self.expect_outside(view, text, &ranges);
         }
         if digits == 0 {
             return Ok(false);

@@ -12,24 +12,24 @@ use solver::{Binary, Term};
 impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn searches(&mut self, view: &View<'_>, call: &ExternalCall<'_>, model: Model) -> bool {
         let (a, b, n) = (arg(call, 0), arg(call, 1), arg(call, 2));
-        self.fix_arguments(view, call, &[0], Reason::UnknownObject);
+        self.concretise_arguments(view, call, &[0], Reason::UnknownObject);
         let found = result(call);
         match model {
             Model::Strlen => self.ends(view, a, found),
             Model::Strnlen => {
-                self.fix_arguments(view, call, &[1], Reason::Length);
+                self.concretise_arguments(view, call, &[1], Reason::Length);
                 self.string(view, a, b);
             }
             Model::Memchr | Model::Memrchr | Model::Rawmemchr => {
                 let len = if model == Model::Rawmemchr { u64::MAX } else { n };
-                self.fix_arguments(view, call, &[2], Reason::Length);
+                self.concretise_arguments(view, call, &[2], Reason::Length);
                 let (first, last) = match (model, found) {
                     (Model::Memrchr, 0) => (0, len),
                     (Model::Memrchr, at) => (at - a, len),
                     (_, 0) => (0, len),
                     (_, at) => (0, at - a + 1),
                 };
-                self.looked_for(view, call, (a, first, last), found);
+                self.assume_found_at(view, call, (a, first, last), found);
             }
             Model::Strchr | Model::Strchrnul | Model::Strrchr => {
                 let len = view.memory.peek_string(a, 1 << 24).len() as u64;
@@ -38,11 +38,11 @@ impl<W: StepObserver> Engine<'_, W> {
                     (Model::Strrchr, at) => {
                         self.ends(view, a, len);
                         let first = if at == 0 { 0 } else { at - a };
-                        self.looked_for(view, call, (a, first, len + 1), at);
+                        self.assume_found_at(view, call, (a, first, len + 1), at);
                     }
                     (_, 0) => {
                         self.ends(view, a, len);
-                        self.looked_for(view, call, (a, 0, len + 1), 0);
+                        self.assume_found_at(view, call, (a, 0, len + 1), 0);
                     }
                     (_, at) => {
                         let place = at - a;
@@ -51,22 +51,22 @@ impl<W: StepObserver> Engine<'_, W> {
                         }
                         if model == Model::Strchrnul && place == len && arg(call, 1) as u8 != 0 {
                             self.byte_is(view, at, 0, true);
-                            self.looked_for(view, call, (a, 0, place), 0);
+                            self.assume_found_at(view, call, (a, 0, place), 0);
                         } else {
-                            self.looked_for(view, call, (a, 0, place + 1), at);
+                            self.assume_found_at(view, call, (a, 0, place + 1), at);
                         }
                     }
                 }
             }
-            Model::Strspn | Model::Strcspn | Model::Strpbrk => self.spanned(view, call, model),
-            Model::Strstr | Model::Memmem => self.found_in(view, call, model),
+            Model::Strspn | Model::Strcspn | Model::Strpbrk => self.span_search(view, call, model),
+            Model::Strstr | Model::Memmem => self.substring_search(view, call, model),
             _ => return false,
         }
         true
     }
 
     /// Adds conditions that in a range (start, from, to) the byte is at the position found and nowhere else.
-    fn looked_for(
+    fn assume_found_at(
         &mut self,
         view: &View<'_>,
         call: &ExternalCall<'_>,
@@ -102,9 +102,9 @@ impl<W: StepObserver> Engine<'_, W> {
         any
     }
 
-    fn spanned(&mut self, view: &View<'_>, call: &ExternalCall<'_>, model: Model) {
+    fn span_search(&mut self, view: &View<'_>, call: &ExternalCall<'_>, model: Model) {
         let (a, b) = (arg(call, 0), arg(call, 1));
-        self.fix_arguments(view, call, &[1], Reason::UnknownObject);
+        self.concretise_arguments(view, call, &[1], Reason::UnknownObject);
         let size = self.string(view, b, u64::MAX);
         let set: Vec<Term> = (0..size).map(|i| self.at_byte(view, b.wrapping_add(i))).collect();
         let len = match (model, result(call)) {
@@ -136,13 +136,13 @@ impl<W: StepObserver> Engine<'_, W> {
         }
     }
 
-    fn found_in(&mut self, view: &View<'_>, call: &ExternalCall<'_>, model: Model) {
+    fn substring_search(&mut self, view: &View<'_>, call: &ExternalCall<'_>, model: Model) {
         let (a, b) = (arg(call, 0), if model == Model::Memmem { arg(call, 2) } else { arg(call, 1) });
         let (hay, needle) = if model == Model::Memmem {
-            self.fix_arguments(view, call, &[1, 2, 3], Reason::Length);
+            self.concretise_arguments(view, call, &[1, 2, 3], Reason::Length);
             (arg(call, 1), arg(call, 3))
         } else {
-            self.fix_arguments(view, call, &[1], Reason::UnknownObject);
+            self.concretise_arguments(view, call, &[1], Reason::UnknownObject);
             let hay = view.memory.peek_string(a, 1 << 24).len() as u64;
             let needle = self.string(view, b, u64::MAX);
             (hay, needle)

@@ -6,8 +6,8 @@ use crate::observer::StepObserver;
 use replay::observer::{ExternalCall, View};
 
 impl<W: StepObserver> Engine<'_, W> {
-    /// Adds conditions after an input call delivered its bytes.
-    pub(super) fn delivered(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+    /// Adds conditions after an input call after_delivery its bytes.
+    pub(super) fn after_delivery(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         let Some(known) = call.known else { return };
         let (start, mark, room) = match known.name {
             "fgets" | "fgets_unlocked" => (result(call), b'\n', arg(call, 1) as u32),
@@ -26,8 +26,8 @@ impl<W: StepObserver> Engine<'_, W> {
             }
             _ if start == 0 => 0,
             // A line may contain NULs.
-            _ if self.arrived_last.is_some_and(|(address, _)| address == start) => {
-                self.arrived_last.map_or(0, |(_, length)| length)
+            _ if self.last_delivery.is_some_and(|(address, _)| address == start) => {
+                self.last_delivery.map_or(0, |(_, length)| length)
             }
             _ => view.memory.peek_string(start, room as usize).len() as u64,
         };

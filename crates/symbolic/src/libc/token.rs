@@ -4,18 +4,18 @@ use super::{arg, result};
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
 use crate::observer::StepObserver;
-use crate::shadow::Piece;
+use crate::shadow::TermByte;
 use replay::observer::{ExternalCall, View};
 use solver::Term;
 
 /// What the patches of a call replaced.
 #[derive(Default)]
-pub(crate) struct Replaced {
+pub(crate) struct PatchedBytes {
     pub ranges: Vec<(u64, u64)>,
-    pub pieces: Vec<(u64, Piece)>,
+    pub pieces: Vec<(u64, TermByte)>,
 }
 
-impl Replaced {
+impl PatchedBytes {
     pub fn clear(&mut self) {
         self.ranges.clear();
         self.pieces.clear();
@@ -28,7 +28,7 @@ impl Replaced {
 
 impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn token(&mut self, view: &View<'_>, call: &ExternalCall<'_>, key: u64) -> bool {
-        self.fix_arguments(view, call, &[0, 1], Reason::UnknownObject);
+        self.concretise_arguments(view, call, &[0, 1], Reason::UnknownObject);
         let found = result(call);
         let start = match arg(call, 0) {
             0 => self.tokens.get(&key).copied(),

@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Options that determine clang's output format, whatever the unit's options are.
-const SPEECH: [&str; 9] = [
+const OUTPUT_OPTIONS: [&str; 9] = [
     "-fsyntax-only",
     "-ferror-limit=0",
     "-fno-color-diagnostics",
@@ -31,7 +31,7 @@ const SPEECH: [&str; 9] = [
 ];
 
 /// Options of a unit that would suppress warnings, or errors after the first.
-const MUFFLING: [&str; 5] = ["-w", "--no-warnings", "-Werror", "-Wfatal-errors", "-fsyntax-only"];
+const SUPPRESSING_OPTIONS: [&str; 5] = ["-w", "--no-warnings", "-Werror", "-Wfatal-errors", "-fsyntax-only"];
 
 /// One check, shared by all workers.
 pub(super) struct Check<'c> {
@@ -78,9 +78,11 @@ impl<'c> Check<'c> {
         let (stdout, stderr, depend) = (out("out"), out("err"), out("d"));
         let mut command: Vec<OsString> = vec![self.clang.into()];
         command.extend(
-            unit.arguments(self.tree).filter(|word| !MUFFLING.contains(&word.as_str())).map(OsString::from),
+            unit.arguments(self.tree)
+                .filter(|word| !SUPPRESSING_OPTIONS.contains(&word.as_str()))
+                .map(OsString::from),
         );
-        command.extend(SPEECH.map(OsString::from));
+        command.extend(OUTPUT_OPTIONS.map(OsString::from));
         command.extend(suspicious::switches().map(OsString::from));
         command.extend(["-MD".into(), "-MT".into(), "unit".into(), "-MF".into(), depend.clone().into()]);
         command.extend(["-x", &unit.language, "--", &unit.named(self.tree)].map(OsString::from));
@@ -93,7 +95,7 @@ impl<'c> Check<'c> {
             stdout: &stdout,
             stderr: &stderr,
             limits: Limits { time: Some(TIMEOUT), ..Limits::default() },
-            ending: Ending::Ask,
+            ending: Ending::Terminate,
         };
         let ran = process::run(&job, self.stop)?;
         let said = fs::read(&stderr).at("read", &stderr)?;
@@ -109,7 +111,7 @@ impl<'c> Check<'c> {
             Status::Exit(1) if refused && !depends.is_empty() => {}
             _ => return Ok(None),
         }
-        if diagnostics.iter().any(Diagnostic::misses_a_file) {
+        if diagnostics.iter().any(Diagnostic::is_missing_include) {
             return Ok(None);
         }
         for diagnostic in &mut diagnostics {

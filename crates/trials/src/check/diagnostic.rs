@@ -29,7 +29,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Whether it reports a missing include file. The build may generate that file.
-    pub(super) fn misses_a_file(&self) -> bool {
+    pub(super) fn is_missing_include(&self) -> bool {
         self.severity == Severity::Error && self.message.ends_with("file not found")
     }
 }
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(found[0].column, 36);
         assert_eq!(found[0].message, "variable 'q' is \"x: error: y\"");
         assert_eq!(found[0].notes[0].message, "see src/b.c");
-        assert!(found[1].misses_a_file() && !found[2].misses_a_file());
+        assert!(found[1].is_missing_include() && !found[2].is_missing_include());
         let outside = parse("/usr/include/x.h:1:1: warning: x\n", Path::new("/t/src"), Path::new("/t"));
         assert_eq!(outside[0].file, Path::new("/usr/include/x.h"));
     }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 /// Above this number of pairs, lines are not compared pairwise.
-const MANY_PAIRS: usize = 250_000;
+const MAX_PAIRS: usize = 250_000;
 
 /// Pairs of lines that correspond although they differ, by index. Most certain first: lines that agree except
 /// for numbers, in order, then out of order; the same with numbers within words; and lines that agree in at
@@ -31,11 +31,11 @@ pub(super) fn align(a: &[Masked], b: &[Masked]) -> Vec<(usize, usize)> {
     }
     let left: Vec<usize> = gaps.iter().flat_map(|g| &g.0).copied().collect();
     let right: Vec<usize> = gaps.iter().flat_map(|g| &g.1).copied().collect();
-    if left.len() * right.len() <= MANY_PAIRS {
-        pairs.extend(most_alike(a, b, &left, &right));
+    if left.len() * right.len() <= MAX_PAIRS {
+        pairs.extend(most_similar(a, b, &left, &right));
     } else {
         let in_order = gaps.iter().flat_map(|(x, y)| x.iter().zip(y));
-        pairs.extend(in_order.map(|(x, y)| (*x, *y)).filter(|(x, y)| likeness(&a[*x], &b[*y]) > 0));
+        pairs.extend(in_order.map(|(x, y)| (*x, *y)).filter(|(x, y)| similarity(&a[*x], &b[*y]) > 0));
     }
     pairs
 }
@@ -95,11 +95,11 @@ fn take_moved(gaps: &mut [(Vec<usize>, Vec<usize>)], a: &[Vec<u8>], b: &[Vec<u8>
 }
 
 /// The most similar pairs of lines, and among equals the closest ones.
-fn most_alike(a: &[Masked], b: &[Masked], left: &[usize], right: &[usize]) -> Vec<(usize, usize)> {
+fn most_similar(a: &[Masked], b: &[Masked], left: &[usize], right: &[usize]) -> Vec<(usize, usize)> {
     let mut choices = Vec::new();
     for (i, x) in left.iter().enumerate() {
         for (j, y) in right.iter().enumerate() {
-            let alike = likeness(&a[*x], &b[*y]);
+            let alike = similarity(&a[*x], &b[*y]);
             if alike > 0 {
                 choices.push((std::cmp::Reverse(alike), i.abs_diff(j), *x, *y));
             }
@@ -120,7 +120,7 @@ fn most_alike(a: &[Masked], b: &[Masked], left: &[usize], right: &[usize]) -> Ve
 
 /// The similarity of two lines in thousandths; 0 if it is less than half or no words agree. Numbers and
 /// similar tokens are expected to differ.
-fn likeness(a: &Masked, b: &Masked) -> u64 {
+fn similarity(a: &Masked, b: &Masked) -> u64 {
     let (mut equal, mut total, mut words) = (0, 0, false);
     let mut compare = |x: &[u8], y: &[u8]| {
         total += 1;
@@ -153,17 +153,17 @@ fn joined(pieces: &[Piece]) -> Vec<u8> {
 }
 
 /// The rule learned from two forms of one line.
-pub(super) enum Lesson {
+pub(super) enum LearnedRule {
     Template(Template),
     Fields(Fields),
 }
 
 /// The template of two forms of one line: parts that differ are wild, and so are parts that were already
 /// wild.
-pub(super) fn lesson(a: &Masked, b: &Masked) -> Option<Lesson> {
+pub(super) fn lesson(a: &Masked, b: &Masked) -> Option<LearnedRule> {
     let shape_of = |m: &Masked| shape(&m.tokens());
     if a.by_fields || b.by_fields || shape_of(a) != shape_of(b) {
-        return fields(a, b).map(Lesson::Fields);
+        return fields(a, b).map(LearnedRule::Fields);
     }
     let part = |(x, y): (&Piece, &Piece)| {
         let differs = (x.text != y.text).then(|| Kind::of(x.class, y.class));
@@ -179,7 +179,13 @@ pub(super) fn lesson(a: &Masked, b: &Masked) -> Option<Lesson> {
         }
     }
     let example = Text(a.line.to_vec());
-    Some(Lesson::Template(Template { shape: Text(shape_of(a)), parts, drop: false, around: None, example }))
+    Some(LearnedRule::Template(Template {
+        shape: Text(shape_of(a)),
+        parts,
+        drop: false,
+        around: None,
+        example,
+    }))
 }
 
 fn fields(a: &Masked, b: &Masked) -> Option<Fields> {

@@ -1,9 +1,9 @@
 //! Learns a mask from runs.
 
-use super::align::{Lesson, align, durations, lesson};
+use super::align::{LearnedRule, align, durations, lesson};
 use super::template::{Duration, Field, Fields, Masked, Part, Rules, Template, Text, duration};
 use super::token::{Class, Kind, has_letters, shape};
-use super::{Mask, arounds};
+use super::{Mask, wordless_positions};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of rounds. Each round may align lines that were not recognised before; this is more than
@@ -74,8 +74,8 @@ fn learn_with(versions: &Versions, likely: Option<Vec<Duration>>) -> Mask {
     if generalise {
         mask.learn_counters(versions);
     }
-    mask.learn_places(versions);
-    mask.settle(versions);
+    mask.learn_positions(versions);
+    mask.finish_learning(versions);
     mask
 }
 
@@ -89,7 +89,7 @@ impl Mask {
                 for (x, y) in align(&first, &other) {
                     let (x, y) = (&first[x], &other[y]);
                     match lesson(x, y) {
-                        Some(Lesson::Template(template)) if has_words(&template) => {
+                        Some(LearnedRule::Template(template)) if has_words(&template) => {
                             learned |= self.rules.add(template);
                             for duration in durations(x, y).into_iter().filter(|_| generalise) {
                                 if !self.rules.durations.iter().any(|d| d.is_like(&duration)) {
@@ -98,7 +98,7 @@ impl Mask {
                                 }
                             }
                         }
-                        Some(Lesson::Fields(fields)) => learned |= self.rules.add_fields(fields),
+                        Some(LearnedRule::Fields(fields)) => learned |= self.rules.add_fields(fields),
                         _ => {}
                     }
                 }
@@ -108,7 +108,7 @@ impl Mask {
     }
 
     /// Learns lines without words, which are identified by their position.
-    fn learn_places(&mut self, versions: &Versions) {
+    fn learn_positions(&mut self, versions: &Versions) {
         self.rules.retain(|t| t.around.is_none());
         for _ in 0..ROUNDS {
             let mut learned = false;
@@ -118,14 +118,14 @@ impl Mask {
                     // Positions are those that `lines` computes before it uses positions.
                     let plain = |lines: &[Masked]| -> BTreeMap<usize, _> {
                         let plain: Vec<_> = lines.iter().map(|m| self.rules.mask(m.line, None)).collect();
-                        arounds(&plain).into_iter().collect()
+                        wordless_positions(&plain).into_iter().collect()
                     };
                     let (here, there) = (plain(&first), plain(&other));
                     for (x, y) in align(&first, &other) {
                         let (Some(around), true) = (here.get(&x), here.get(&x) == there.get(&y)) else {
                             continue;
                         };
-                        if let Some(Lesson::Template(template)) = lesson(&first[x], &other[y])
+                        if let Some(LearnedRule::Template(template)) = lesson(&first[x], &other[y])
                             && !has_words(&template)
                         {
                             learned |= self.rules.add(Template { around: Some(around.clone()), ..template });
@@ -190,21 +190,21 @@ impl Mask {
 
     /// Handles the remaining differences: the order of lines, lines that occur only in some runs, or else
     /// ignores everything.
-    fn settle(&mut self, versions: &Versions) {
-        if self.order_settles(versions) {
+    fn finish_learning(&mut self, versions: &Versions) {
+        if self.is_stable_by_order(versions) {
             return;
         }
         if !self.learn_drops(versions) {
             self.ignores_all = true;
             return;
         }
-        self.learn_places(versions);
+        self.learn_positions(versions);
         let left = |run: &Vec<u8>| self.lines(run).iter().any(|m| !m.dropped);
         let something = versions.iter().flat_map(|runs| runs.iter()).any(left);
-        self.ignores_all = !something || !self.order_settles(versions);
+        self.ignores_all = !something || !self.is_stable_by_order(versions);
     }
 
-    fn order_settles(&mut self, versions: &Versions) -> bool {
+    fn is_stable_by_order(&mut self, versions: &Versions) -> bool {
         for sorted in [false, true] {
             self.sorted = sorted;
             let same = |runs: &&[Vec<u8>]| {
@@ -223,7 +223,7 @@ impl Mask {
     /// Learns lines whose counts differ between runs. False if that cannot work: a line without words, or
     /// lines in each run that occur in no other, because the next run will have new ones too.
     fn learn_drops(&mut self, versions: &Versions) -> bool {
-        let mut drops: Vec<Lesson> = Vec::new();
+        let mut drops: Vec<LearnedRule> = Vec::new();
         for runs in versions {
             let lines: Vec<Vec<Masked>> = runs.iter().map(|run| self.lines(run)).collect();
             let counts: Vec<BTreeMap<Vec<u8>, usize>> = lines.iter().map(|l| count(l)).collect();
@@ -238,11 +238,12 @@ impl Mask {
                 if line.dropped || !unsteady.contains(&text) {
                     continue;
                 }
-                let Some(lesson) = drop_of(line, &steady) else { return false };
+                let Some(lesson) = drop_rule(line, &steady) else { return false };
                 let shared = lines.iter().enumerate().any(|(other, l)| {
                     other != run
-                        && l.iter()
-                            .any(|m| matches!(&lesson, Lesson::Template(t) if fits(t, m)) || m.text() == text)
+                        && l.iter().any(|m| {
+                            matches!(&lesson, LearnedRule::Template(t) if fits(t, m)) || m.text() == text
+                        })
                 });
                 own[run] |= !shared;
                 if done.insert(text) {
@@ -255,8 +256,8 @@ impl Mask {
         }
         for drop in drops {
             match drop {
-                Lesson::Template(template) => self.rules.add(template),
-                Lesson::Fields(fields) => self.rules.add_fields(fields),
+                LearnedRule::Template(template) => self.rules.add(template),
+                LearnedRule::Fields(fields) => self.rules.add_fields(fields),
             };
         }
         true
@@ -273,7 +274,7 @@ fn count(lines: &[Masked]) -> BTreeMap<Vec<u8>, usize> {
 
 /// The rule that drops a line. Its numbers are wild, because they may vary, unless that would also drop
 /// stable lines.
-fn drop_of(line: &Masked, steady: &[&Masked]) -> Option<Lesson> {
+fn drop_rule(line: &Masked, steady: &[&Masked]) -> Option<LearnedRule> {
     if !line.has_words() && !line.line.is_empty() {
         return None;
     }
@@ -288,7 +289,7 @@ fn drop_of(line: &Masked, steady: &[&Masked]) -> Option<Lesson> {
             _ => Field::Literal(Text(pieces.iter().flat_map(|p| p.text).copied().collect())),
         };
         let fields = line.fields().into_iter().map(field).collect();
-        return Some(Lesson::Fields(Fields { fields, drop: true, example }));
+        return Some(LearnedRule::Fields(Fields { fields, drop: true, example }));
     }
     let template = |generous: bool| {
         let part = |p: &super::template::Piece| {
@@ -302,7 +303,7 @@ fn drop_of(line: &Masked, steady: &[&Masked]) -> Option<Lesson> {
     };
     let generous = template(true);
     let harms = steady.iter().any(|m| fits(&generous, m));
-    Some(Lesson::Template(if harms { template(false) } else { generous }))
+    Some(LearnedRule::Template(if harms { template(false) } else { generous }))
 }
 
 /// Whether a line matches a template.

@@ -36,14 +36,14 @@ pub(super) struct Template {
     /// The whole line is left out.
     pub drop: bool,
     /// The position the line must have, if it has no words to identify it.
-    pub around: Option<Around>,
+    pub around: Option<LinePosition>,
     pub example: Text,
 }
 
 /// A position: the nearest lines with words before and after it, and their distances; `None` for the
 /// beginning and the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Around {
+pub(super) struct LinePosition {
     pub before: (Option<Text>, usize),
     pub after: (Option<Text>, usize),
 }
@@ -256,7 +256,7 @@ impl Rules {
     }
 
     /// Masks a line at a position; without one, templates that need a position do not match.
-    pub fn mask<'a>(&self, line: &'a [u8], around: Option<&Around>) -> Masked<'a> {
+    pub fn mask<'a>(&self, line: &'a [u8], around: Option<&LinePosition>) -> Masked<'a> {
         let tokens = tokens(line);
         let plain = |t: &Token<'a>| Piece { text: t.text, class: t.class, wild: None };
         let mut masked =
@@ -283,7 +283,7 @@ impl Rules {
             }
         }
         self.mask_durations(&mut masked.pieces);
-        widen_banner(&mut masked.pieces);
+        mask_banner_padding(&mut masked.pieces);
         masked
     }
 
@@ -365,7 +365,7 @@ pub(super) fn duration<'a>(pieces: &[Piece<'a>], at: usize) -> Option<Found<'a>>
 }
 
 /// A line such as `===== 1 passed in 0.12s =====` is padded to a width by signs.
-fn widen_banner(pieces: &mut [Piece]) {
+fn mask_banner_padding(pieces: &mut [Piece]) {
     let volatile = pieces.iter().any(|p| matches!(p.wild, Some(Kind::Number | Kind::Time)));
     let sign = |p: Option<&Piece>| p.filter(|p| p.text.len() > 2).map(|p| p.class);
     let (first, last) = (sign(pieces.first()), sign(pieces.last()));

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 /// The position of an access relative to the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Beside {
+pub enum RelativePosition {
     Before,
     Inside,
     After,
@@ -43,7 +43,7 @@ pub struct Source {
 pub struct Object {
     /// The variable; none for a heap block.
     pub name: Option<String>,
-    pub beside: Option<Beside>,
+    pub beside: Option<RelativePosition>,
     /// Where it was declared or allocated.
     pub made: Option<Source>,
     pub freed: Option<Source>,
@@ -53,7 +53,7 @@ pub struct Object {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Raw {
     pub name: Option<String>,
-    pub beside: Option<Beside>,
+    pub beside: Option<RelativePosition>,
     /// The line of the declaration, if it is reported.
     pub line: Option<u32>,
     pub made: Vec<Address>,
@@ -93,15 +93,15 @@ impl Raw {
             let number = line.split_once("(line ").and_then(|(_, rest)| rest.split(')').next());
             self.line = number.and_then(|number| number.parse().ok());
             self.beside = Some(match line {
-                _ if line.contains("underflows") => Beside::Before,
-                _ if line.contains("overflows") => Beside::After,
-                _ => Beside::Inside,
+                _ if line.contains("underflows") => RelativePosition::Before,
+                _ if line.contains("overflows") => RelativePosition::After,
+                _ => RelativePosition::Inside,
             });
         } else if line.contains(" is located ") {
             self.beside = match line {
-                _ if line.contains(" bytes after ") => Some(Beside::After),
-                _ if line.contains(" bytes before ") => Some(Beside::Before),
-                _ => Some(Beside::Inside),
+                _ if line.contains(" bytes after ") => Some(RelativePosition::After),
+                _ if line.contains(" bytes before ") => Some(RelativePosition::Before),
+                _ => Some(RelativePosition::Inside),
             };
             if line.contains("global variable ") {
                 self.name = quoted();
@@ -146,8 +146,8 @@ impl Report {
             () if kind == "double-free" => format!("frees a block that was freed{freed} already"),
             () if kind.contains("use-after-free") => format!("{does} {whose}, after it was freed{freed}"),
             () if kind.contains("use-after") => format!("{does} {whose}, after its life has ended"),
-            () if object.beside == Some(Beside::Before) => format!("{does} before {whose}"),
-            () if object.beside == Some(Beside::After) => format!("{does} past the end of {whose}"),
+            () if object.beside == Some(RelativePosition::Before) => format!("{does} before {whose}"),
+            () if object.beside == Some(RelativePosition::After) => format!("{does} past the end of {whose}"),
             () => format!("{does} where it must not ({kind})"),
         };
         let place = match (&self.file, self.line) {

@@ -33,7 +33,7 @@ impl Sandbox {
             stdout: &stdout,
             stderr: &stderr,
             limits,
-            ending: Ending::Ask,
+            ending: Ending::Terminate,
         };
         run(&job, &self.stop).unwrap()
     }

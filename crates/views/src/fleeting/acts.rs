@@ -3,7 +3,7 @@
 use super::{ADDRESS, Label, all};
 use crate::extract::Extractor;
 use crate::names::mix;
-use crate::trace::{Shape, Take};
+use crate::trace::{Encoding, Shape};
 use crate::values;
 use replay::observer::View;
 
@@ -12,7 +12,7 @@ impl Extractor<'_> {
     #[inline]
     pub(crate) fn represent_labelled(
         &mut self,
-        take: Take,
+        take: Encoding,
         label: Label,
         raw: u64,
         address: u64,
@@ -26,15 +26,15 @@ impl Extractor<'_> {
     }
 
     /// The event site of events whose value has a label.
-    pub(crate) fn fleeting_act(&mut self, act: u32, label: Label) -> u32 {
+    pub(crate) fn fleeting_site(&mut self, act: u32, label: Label) -> u32 {
         let parts = all(label);
         let key = u64::from(act) << 8 | u64::from(parts);
-        if let Some(known) = self.fleeting_acts.get(&key) {
+        if let Some(known) = self.fleeting_sites.get(&key) {
             return *known;
         }
         let shape = Shape::Fleeting(parts);
-        let number = self.book.variant(act, |a| a.shape = shape);
-        self.fleeting_acts.insert(key, number);
+        let number = self.trace_tables.add_variant(act, |a| a.shape = shape);
+        self.fleeting_sites.insert(key, number);
         number
     }
 
@@ -42,17 +42,17 @@ impl Extractor<'_> {
     pub(crate) fn fleeting_call(&mut self, act: u32, labels: &[Label]) -> u32 {
         let parts: Vec<u8> = labels.iter().map(|l| all(*l)).collect();
         let key = parts.iter().fold(mix(act.into(), 0xF1EE), |sum, p| mix(sum, u64::from(*p)));
-        if let Some(known) = self.fleeting_acts.get(&key) {
+        if let Some(known) = self.fleeting_sites.get(&key) {
             return *known;
         }
-        let number = self.book.variant(act, |a| {
+        let number = self.trace_tables.add_variant(act, |a| {
             let shown = |(i, (name, shape)): (usize, &(u32, Shape))| match parts.get(i) {
                 Some(p) if *p != 0 => (*name, Shape::Fleeting(*p)),
                 _ => (*name, shape.clone()),
             };
             a.arguments = a.arguments.iter().enumerate().map(shown).collect();
         });
-        self.fleeting_acts.insert(key, number);
+        self.fleeting_sites.insert(key, number);
         number
     }
 }

@@ -64,7 +64,7 @@ impl Decisions {
 
     /// Ends the decisions whose post-dominator is this block.
     #[inline]
-    pub(super) fn arrived(&mut self, next: usize, depth: u32, block: u32) {
+    pub(super) fn on_block(&mut self, next: usize, depth: u32, block: u32) {
         while let Some(open) = self.open.last()
             && open.depth == depth
             && open.until == block
@@ -116,11 +116,11 @@ mod tests {
         d.made(10, 4, 1, 7);
         d.made(12, 2, 2, 3);
         d.made(12, 8, 2, 3);
-        d.arrived(15, 1, 3);
-        d.arrived(15, 2, 3);
+        d.on_block(15, 1, 3);
+        d.on_block(15, 2, 3);
         d.made(17, 16, 3, 9);
         d.left(18, 2);
-        d.arrived(20, 1, 7);
+        d.on_block(20, 1, 7);
         assert!(!d.is_open());
         let all = d.finish();
         let at = |e: usize| around(&all, e).map(|d| d.parts).collect::<Vec<_>>();

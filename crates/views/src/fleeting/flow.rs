@@ -1,6 +1,8 @@
 //! Transfer functions of labels: how they propagate through instructions.
 
-use super::{ADDRESS, LAYOUT, Label, OWN, SHOWN, chosen_by, made_of, reached_by, reasons, sources, used};
+use super::{
+    ADDRESS, LAYOUT, Label, OWN, SHOWN, chosen_by, made_of, reached_through, reasons, sources, used,
+};
 use crate::extract::Extractor;
 use crate::trace::is_address;
 use program::cfg::Graph;
@@ -58,7 +60,7 @@ impl Extractor<'_> {
                 let label = self.slot(view, *a, 0);
                 match (op, from, to) {
                     // An integer may be stored in a pointer.
-                    (_, Ty::Ptr, _) if !self.points_somewhere(view.value(*a)) => label,
+                    (_, Ty::Ptr, _) if !self.may_be_program_address(view.value(*a)) => label,
                     (CastOp::Bits, Ty::Ptr, Ty::Int(_)) => match made_of(label) {
                         0 => label | ADDRESS,
                         _ => label | LAYOUT,
@@ -81,18 +83,18 @@ impl Extractor<'_> {
             }
             Inst::Address { base, index, .. } => {
                 let label = self.slot(view, *base, 0) | used(self.slot(view, *index, 0));
-                made_of(label) | reached_by(label)
+                made_of(label) | reached_through(label)
             }
             Inst::Bin { .. }
             | Inst::ICmp { .. }
             | Inst::Float { .. }
             | Inst::FCmp { .. }
             | Inst::Pure { .. } => self.operands(view, inst),
-            Inst::Unknown { source, .. } => self.operands(view, inst) | sources::of_processor(source),
+            Inst::Unknown { source, .. } => self.operands(view, inst) | sources::processor_label(source),
             Inst::Load { addr, ty, .. } => match effect {
                 Effect::Load { address, len } => {
                     let place = self.slot(view, *addr, 0);
-                    self.loaded(address, len.into(), *ty) | chosen_by(place) | reached_by(place)
+                    self.loaded(address, len.into(), *ty) | chosen_by(place) | reached_through(place)
                 }
                 _ => 0,
             },
@@ -145,11 +147,11 @@ impl Extractor<'_> {
             }
             Inst::Branch { cond: value, .. } | Inst::Switch { value, .. } => {
                 let label = self.slot(view, *value, 0) & !ADDRESS;
-                self.fleeting.deciding = label;
+                self.fleeting.branch_label = label;
                 return;
             }
             Inst::Call(call) => return self.passing(view, call),
-            Inst::Return { value, ret } => return self.giving_back(view, *value, ret),
+            Inst::Return { value, ret } => return self.pass_result(view, *value, ret),
             _ => 0,
         };
         if let Some((dst, slots)) = inst.defines() {
@@ -227,24 +229,24 @@ impl Extractor<'_> {
     }
 
     /// Whether an address may be that of an object or function of the program.
-    fn points_somewhere(&self, address: u64) -> bool {
+    fn may_be_program_address(&self, address: u64) -> bool {
         is_address(address)
-            || self.book.objects.block(address).is_some()
-            || self.book.global_around(address).is_some()
-            || self.book.image.function_at(address).is_some()
+            || self.trace_tables.objects.block(address).is_some()
+            || self.trace_tables.global_around(address).is_some()
+            || self.trace_tables.image.function_at(address).is_some()
             || self.frames.last().is_some_and(|f| f.frame <= address && address < self.stack)
     }
 
     /// Whether two addresses are within one object, or one past its end.
     fn share_object(&self, a: u64, b: u64) -> bool {
         let (low, high) = (a.min(b), a.max(b));
-        if let Some((start, len, _)) = self.book.objects.block(low) {
+        if let Some((start, len, _)) = self.trace_tables.objects.block(low) {
             return high - start <= len;
         }
-        if let Some(global) = self.book.global_around(low) {
+        if let Some(global) = self.trace_tables.global_around(low) {
             return high - global.address <= global.size;
         }
-        let frame = |f: &&crate::extract::Active| f.frame <= low && low < f.frame + f.size;
+        let frame = |f: &&crate::extract::ActiveCall| f.frame <= low && low < f.frame + f.size;
         match self.frames.iter().rev().find(frame) {
             Some(frame) => high - frame.frame <= frame.size,
             None => high - low <= NEAR,
@@ -269,15 +271,15 @@ impl Extractor<'_> {
     }
 
     /// Propagates labels to the phis of an edge's target.
-    pub(crate) fn over_edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+    pub(crate) fn on_edge(&mut self, view: &View<'_>, from: u32, to: u32) {
         let next = self.sink.len();
-        let label = std::mem::take(&mut self.fleeting.deciding);
+        let label = std::mem::take(&mut self.fleeting.branch_label);
         if label != 0 {
-            let until = self.meeting_place(from);
+            let until = self.immediate_post_dominator(from);
             self.fleeting.decisions.made(next, reasons(label), view.depth, until);
         }
         if self.fleeting.decisions.is_open() {
-            self.fleeting.decisions.arrived(next, view.depth, to);
+            self.fleeting.decisions.on_block(next, view.depth, to);
         }
         if !self.fleeting.is_live(view.depth) {
             return;
@@ -302,10 +304,11 @@ impl Extractor<'_> {
     }
 
     /// The immediate post-dominator of a block of the running function.
-    fn meeting_place(&mut self, block: u32) -> u32 {
+    fn immediate_post_dominator(&mut self, block: u32) -> u32 {
         let plan = &mut self.plans[self.current];
-        let function = &self.book.image.module(plan.module).functions[plan.function as usize];
-        let meeting = plan.meeting.get_or_insert_with(|| Graph::of(function).post_dominators());
-        meeting.immediate(block).unwrap_or(u32::MAX)
+        let function = &self.trace_tables.image.module(plan.module).functions[plan.function as usize];
+        let post_dominator_tree =
+            plan.post_dominator_tree.get_or_insert_with(|| Graph::of(function).post_dominators());
+        post_dominator_tree.immediate(block).unwrap_or(u32::MAX)
     }
 }

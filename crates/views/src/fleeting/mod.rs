@@ -69,13 +69,13 @@ pub(crate) fn chosen_by(label: Label) -> Label {
 }
 
 /// The label of memory reached through a chosen pointer.
-fn reached_by(label: Label) -> Label {
+fn reached_through(label: Label) -> Label {
     ((label >> 8 | label >> 16) & OWN & !ADDRESS) << 16
 }
 
 /// The bits of a label that propagate from one function to another.
-fn passed_on(label: Label) -> Label {
-    label & OWN | reached_by(label)
+fn propagated_bits(label: Label) -> Label {
+    label & OWN | reached_through(label)
 }
 
 /// All sources a value depends on, in the encoding of [`Shape::Fleeting`].
@@ -137,7 +137,7 @@ pub(crate) struct Fleeting {
     /// Descriptors and streams whose content differs in every run.
     devices: HashSet<u64>,
     /// The label of the condition of the branch that was just taken.
-    deciding: Label,
+    branch_label: Label,
     pub(crate) decisions: Decisions,
 }
 
@@ -221,7 +221,7 @@ impl Fleeting {
 
     /// Bytes of a text with the labelled ones replaced by a fixed placeholder, one per run of labelled bytes.
     /// `None` if no byte has a label.
-    pub(crate) fn steady_text(&self, address: u64, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn masked_text(&self, address: u64, bytes: &[u8]) -> Option<Vec<u8>> {
         if self.of_memory(address, bytes.len() as u64) == 0 {
             return None;
         }
@@ -246,7 +246,7 @@ impl Fleeting {
     }
 
     /// Overwrites the labelled bytes with a constant.
-    pub(crate) fn steady_bytes(&self, address: u64, bytes: &mut [u8]) {
+    pub(crate) fn mask_bytes(&self, address: u64, bytes: &mut [u8]) {
         if self.of_memory(address, bytes.len() as u64) != 0 {
             for (i, byte) in bytes.iter_mut().enumerate() {
                 if self.memory.get(address.wrapping_add(i as u64)) != 0 {
@@ -260,7 +260,7 @@ impl Fleeting {
 impl Trace {
     /// What the values of an event were computed from, if they are fleeting; else 0.
     #[must_use]
-    pub fn says_fleeting(&self, event: usize) -> u8 {
+    pub fn fleeting_parts(&self, event: usize) -> u8 {
         let of = |shape: &Shape| if let Shape::Fleeting(parts) = shape { *parts } else { 0 };
         let act = self.act(event);
         let all = act.arguments.iter().fold(of(&act.shape), |sum, (_, shape)| sum | of(shape));
@@ -288,10 +288,10 @@ mod tests {
     fn fleeting_bytes_of_a_text_are_one_sign() {
         let mut f = Fleeting::default();
         f.memory.fill(105, 6, RANDOM);
-        assert_eq!(f.steady_text(100, b"/tmp/abcdef.c").as_deref(), Some("/tmp/….c".as_bytes()));
-        assert_eq!(f.steady_text(200, b"/tmp"), None);
+        assert_eq!(f.masked_text(100, b"/tmp/abcdef.c").as_deref(), Some("/tmp/….c".as_bytes()));
+        assert_eq!(f.masked_text(200, b"/tmp"), None);
         let mut bytes = *b"/tmp/abcdef.c";
-        f.steady_bytes(100, &mut bytes);
+        f.mask_bytes(100, &mut bytes);
         assert_eq!(&bytes[4..6], b"/\xAD");
     }
 

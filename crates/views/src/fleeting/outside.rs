@@ -6,7 +6,7 @@
 //! it held, and its labels.
 
 use super::sources::{self, Part};
-use super::{LAYOUT, Label, OWN, RANDOM, SYSTEM, chosen_by, made_of, reached_by, used};
+use super::{LAYOUT, Label, OWN, RANDOM, SYSTEM, chosen_by, made_of, reached_through, used};
 use crate::extract::Extractor;
 use externals::{Channel, Direction, External, FormatArgs, Model, Place, Ret, flag};
 use program::inst::{ArgTy, Inst, Ty};
@@ -18,14 +18,16 @@ const NAME: usize = 4096;
 
 impl Extractor<'_> {
     /// Propagates labels through an external call that has returned.
-    pub(crate) fn through_outside(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+    pub(crate) fn propagate_external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         let known = call.known;
         self.fleeting.passed();
         self.devices(view, call);
-        let source = known.and_then(sources::of_function);
+        let source = known.and_then(sources::external_source);
         let device = known.map_or(0, |k| self.device_of(k, call));
         let unlisted = match known {
-            None => self.book.image.external_at(call.target).map_or(0, |e| sources::of_symbol(e.0)),
+            None => {
+                self.trace_tables.image.external_at(call.target).map_or(0, |e| sources::symbol_label(e.0))
+            }
             Some(_) => 0,
         };
         let quiet = source.is_none() && device == 0 && unlisted == 0 && self.fleeting.hidden.held() == 0;
@@ -64,7 +66,7 @@ impl Extractor<'_> {
         let output = known.io.is_some_and(|io| io.direction == Direction::Out);
         self.result(view, call, if says && !output { label | chosen } else { 0 });
         if let Some((label, part)) = source {
-            self.spring(view, call, label, part);
+            self.label_source_output(view, call, label, part);
         }
     }
 
@@ -128,7 +130,7 @@ impl Extractor<'_> {
             let reads = |range: &externals::Range| range.place == Place::Arg(slot as u8);
             if matches!(arg.ty, ArgTy::Value(Ty::Ptr)) && known.reads.iter().any(reads) {
                 let place = self.slot(view, arg.value, 0);
-                label |= chosen_by(place) | reached_by(place);
+                label |= chosen_by(place) | reached_through(place);
             }
             slot += arg.ty.slots();
         }
@@ -136,7 +138,7 @@ impl Extractor<'_> {
     }
 
     fn prints_pointers(&self, view: &View<'_>, format: u64) -> bool {
-        let bytes = match self.book.image.constant(format) {
+        let bytes = match self.trace_tables.image.constant(format) {
             Some(constant) => constant.iter().take(NAME).take_while(|b| **b != 0).copied().collect(),
             None => view.memory.peek_string(format, NAME),
         };
@@ -151,7 +153,7 @@ impl Extractor<'_> {
                 && argument(0) != 0
                 && argument(0) != to
             {
-                let old = self.book.objects.block(argument(0)).map_or(len, |b| b.1);
+                let old = self.trace_tables.objects.block(argument(0)).map_or(len, |b| b.1);
                 self.fleeting.memory.copy(to, argument(0), len.min(old));
                 self.fleeting.overwritten(argument(0), old);
             }
@@ -173,7 +175,7 @@ impl Extractor<'_> {
     }
 
     /// Labels the output of a source.
-    fn spring(&mut self, view: &View<'_>, call: &ExternalCall<'_>, label: Label, part: Part) {
+    fn label_source_output(&mut self, view: &View<'_>, call: &ExternalCall<'_>, label: Label, part: Part) {
         let writes = effects::writes(view, call);
         let writes = || writes.iter().copied().filter(|w| !effects::is_hidden(w.0));
         if matches!(part, Part::Result | Part::Both) {
@@ -209,11 +211,11 @@ impl Extractor<'_> {
         if known.has(flag::OPENS) && result as u32 != u32::MAX && (known.ret != Ret::Stream || result != 0) {
             let slot = usize::from(known.name.starts_with("openat"));
             let path = call.args.get(slot).copied().unwrap_or(0);
-            let path = match self.book.image.constant(path) {
+            let path = match self.trace_tables.image.constant(path) {
                 Some(constant) => constant.iter().take(NAME).take_while(|b| **b != 0).copied().collect(),
                 None => view.memory.peek_string(path, NAME),
             };
-            match sources::is_device(&path) {
+            match sources::is_nondeterministic_file(&path) {
                 true => self.fleeting.devices.insert(result),
                 false => self.fleeting.devices.remove(&result),
             };

@@ -1,6 +1,6 @@
 //! Propagates labels between functions of the program.
 
-use super::{OWN, passed_on};
+use super::{OWN, propagated_bits};
 use crate::extract::Extractor;
 use program::inst::{ArgTy, Call, Inst, Operand, Ty};
 use replay::observer::View;
@@ -24,8 +24,9 @@ impl Extractor<'_> {
         for arg in &call.args {
             let labels = match arg.ty {
                 ArgTy::Value(ty) => {
-                    let second = if ty.slots() > 1 { passed_on(self.slot(view, arg.value, 1)) } else { 0 };
-                    [passed_on(self.number(view, arg.value, ty)), second]
+                    let second =
+                        if ty.slots() > 1 { propagated_bits(self.slot(view, arg.value, 1)) } else { 0 };
+                    [propagated_bits(self.number(view, arg.value, ty)), second]
                 }
                 ArgTy::ByVal { .. } => [0; 2],
             };
@@ -59,7 +60,7 @@ impl Extractor<'_> {
         self.fleeting.arguments.clear();
     }
 
-    pub(super) fn giving_back(&mut self, view: &View<'_>, value: Option<Operand>, ret: &[Ty]) {
+    pub(super) fn pass_result(&mut self, view: &View<'_>, value: Option<Operand>, ret: &[Ty]) {
         self.fleeting.returning.clear();
         let Some(value) = value else { return };
         let symbol = matches!(value, Operand::Symbol { .. });
@@ -72,12 +73,12 @@ impl Extractor<'_> {
                 [ty] if k == 0 => self.number(view, value, *ty),
                 _ => self.slot(view, value, k),
             };
-            self.fleeting.returning.push(passed_on(label));
+            self.fleeting.returning.push(propagated_bits(label));
         }
     }
 
     /// Assigns the returned labels to the result of a call.
-    pub(crate) fn given_back(&mut self, view: &View<'_>) {
+    pub(crate) fn receive_result(&mut self, view: &View<'_>) {
         if let Inst::Call(call) = view.inst() {
             let slots: u32 = call.ret.iter().map(|t| t.slots()).sum();
             for k in 0..slots {
@@ -94,7 +95,7 @@ impl Extractor<'_> {
         let depth = view.depth.saturating_sub(1);
         let Some(caller) = (depth as usize).checked_sub(1).and_then(|n| self.frames.get(n)) else { return };
         let plan = &self.plans[caller.plan as usize];
-        let function = self.book.image.module(plan.module).functions.get(plan.function as usize);
+        let function = self.trace_tables.image.module(plan.module).functions.get(plan.function as usize);
         let inst = function.and_then(|f| f.code.get(caller.index as usize));
         let Some(Inst::Call(call)) = inst else { return };
         if let Some(arg) = call.args.get(argument as usize)

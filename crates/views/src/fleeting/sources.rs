@@ -22,13 +22,13 @@ fn is_source(inst: &Inst) -> bool {
             call.args.iter().any(|a| matches!(a.ty, ArgTy::Value(Ty::Int(_))) && symbol(&a.value))
         }
         Inst::Return { value: Some(value), ret } => matches!(ret.as_slice(), [Ty::Int(_)]) && symbol(value),
-        Inst::Unknown { source, .. } => of_processor(source) != 0,
+        Inst::Unknown { source, .. } => processor_label(source) != 0,
         _ => false,
     }
 }
 
 /// The label of a processor instruction with a nondeterministic result.
-pub(super) fn of_processor(source: &Source) -> Label {
+pub(super) fn processor_label(source: &Source) -> Label {
     let (Source::Asm(text) | Source::Intrinsic(text)) = source;
     let says = |words: &[&str]| words.iter().any(|w| text.contains(w));
     match () {
@@ -61,7 +61,7 @@ const SENDER: &[(u64, u64)] = &[(12, 4)];
 const ALL: &[(u64, u64)] = &[(0, 144)];
 
 /// The nondeterministic output of a known external.
-pub(super) fn of_function(known: &External) -> Option<(Label, Part)> {
+pub(super) fn external_source(known: &External) -> Option<(Label, Part)> {
     let found = match known.name {
         "time" => (CLOCK, Part::Both),
         "getpid" | "getppid" | "gettid" | "getpgrp" | "getpgid" | "getsid" | "fork" | "vfork" | "wait"
@@ -98,7 +98,7 @@ pub(super) fn of_function(known: &External) -> Option<(Label, Part)> {
 }
 
 /// The same for functions outside the table of externals: C++'s clocks and its random device.
-pub(super) fn of_symbol(name: &str) -> Label {
+pub(super) fn symbol_label(name: &str) -> Label {
     match name {
         _ if name.starts_with("_ZNSt6chrono3_V2") && name.ends_with("nowEv") => CLOCK,
         _ if name.starts_with("_ZNSt13random_device") && !name.contains("_M_init") => RANDOM,
@@ -108,7 +108,7 @@ pub(super) fn of_symbol(name: &str) -> Label {
 }
 
 /// Files whose content differs in every run.
-pub(super) fn is_device(path: &[u8]) -> bool {
+pub(super) fn is_nondeterministic_file(path: &[u8]) -> bool {
     matches!(path, b"/dev/urandom" | b"/dev/random" | b"/dev/hwrng")
         || path.starts_with(b"/proc/")
         || path.starts_with(b"/sys/")
@@ -120,14 +120,14 @@ mod tests {
 
     #[test]
     fn clocks_and_randomness_are_known_by_the_table() {
-        let of = |name: &str| of_function(externals::find(name)?);
+        let of = |name: &str| external_source(externals::find(name)?);
         assert_eq!(of("clock_gettime"), Some((CLOCK, Part::Written)));
         assert_eq!(of("getrandom"), Some((RANDOM, Part::Written)));
         assert_eq!(of("clock"), Some((CLOCK, Part::Result)));
         assert_eq!(of("getpid"), Some((SYSTEM, Part::Result)));
         assert_eq!(of("strlen"), None);
         assert_eq!(of("fgets"), None);
-        assert_eq!(of_symbol("_ZNSt6chrono3_V212steady_clock3nowEv"), CLOCK);
-        assert!(is_device(b"/dev/urandom") && !is_device(b"input.txt"));
+        assert_eq!(symbol_label("_ZNSt6chrono3_V212steady_clock3nowEv"), CLOCK);
+        assert!(is_nondeterministic_file(b"/dev/urandom") && !is_nondeterministic_file(b"input.txt"));
     }
 }

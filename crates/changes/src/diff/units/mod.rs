@@ -33,9 +33,9 @@ pub enum UnitKind {
 }
 
 /// Changes that are not yet in a unit.
-struct Free(Vec<bool>);
+struct Unassigned(Vec<bool>);
 
-impl Free {
+impl Unassigned {
     fn has(&self, id: ChangeId) -> bool {
         self.0[id.0 as usize]
     }
@@ -51,7 +51,7 @@ impl Difference {
     /// All changes in units, each in exactly one, ordered by their first changes.
     #[must_use]
     pub fn units(&self) -> Vec<Unit> {
-        let mut free = Free(vec![true; self.changes.len()]);
+        let mut free = Unassigned(vec![true; self.changes.len()]);
         let mut units = renames::find(self, &mut free);
         units.extend(moves::swapped(self, &mut free));
         units.extend(moves::moved(self, &mut free));

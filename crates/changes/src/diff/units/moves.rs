@@ -1,18 +1,18 @@
 //! Detects blocks that were moved and statements that were swapped.
 
-use super::super::{Difference, Spoken};
-use super::{Free, Unit, UnitKind};
+use super::super::{Difference, NameUse};
+use super::{Unassigned, Unit, UnitKind};
 use crate::change::{Change, ChangeId, ChangeKind};
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Minimum number of lines with code, or of bytes of code, in a block: shorter ones may be equal by chance.
-const LEAST_LINES: usize = 3;
-const LEAST_BYTES: usize = 24;
+const MIN_LINES: usize = 3;
+const MIN_BYTES: usize = 24;
 /// Minimum number of tokens of a statement: `break;` is equal by chance.
-const LEAST_TOKENS: usize = 3;
+const MIN_TOKENS: usize = 3;
 /// A token that occurs in more blocks than this does not identify a block.
-const MOST_BLOCKS: usize = 32;
+const MAX_BLOCKS: usize = 32;
 
 /// Lines that exist in only one version.
 struct Block {
@@ -22,7 +22,7 @@ struct Block {
 }
 
 /// The block formed by these changes of a hunk.
-fn block(difference: &Difference, changes: &[ChangeId], free: &Free) -> Option<Block> {
+fn block(difference: &Difference, changes: &[ChangeId], free: &Unassigned) -> Option<Block> {
     let all = || changes.iter().map(|id| difference.change(*id));
     if !all().all(|change| change.kind == ChangeKind::Lines && free.has(change.id)) {
         return None;
@@ -43,14 +43,14 @@ fn block(difference: &Difference, changes: &[ChangeId], free: &Free) -> Option<B
 type Place<'d> = (&'d str, &'d str, Vec<u64>);
 
 /// Pairs of a deletion and an insertion of the same statements within one function, nearest first.
-pub(super) fn swapped(difference: &Difference, free: &mut Free) -> Vec<Unit> {
+pub(super) fn swapped(difference: &Difference, free: &mut Unassigned) -> Vec<Unit> {
     let mut places: BTreeMap<Place, [Vec<ChangeId>; 2]> = BTreeMap::new();
     for change in &difference.changes {
         let Some(block) = block(difference, &[change.id], free) else { continue };
         let Some(function) = function(difference, change) else { continue };
         // `return 0;` mentions no name and is equal by chance.
         let named = difference.names(change.id).is_none_or(|names| !names.is_empty());
-        if named && block.tokens.len() >= LEAST_TOKENS {
+        if named && block.tokens.len() >= MIN_TOKENS {
             let place = places.entry((&change.file, function, block.tokens)).or_default();
             place[usize::from(block.gone)].push(change.id);
         }
@@ -85,7 +85,7 @@ fn function<'d>(difference: &'d Difference, change: &'d Change) -> Option<&'d st
 }
 
 /// Pairs of a deleted and an added block that are equal or nearly so: whole hunks first, then their parts.
-pub(super) fn moved(difference: &Difference, free: &mut Free) -> Vec<Unit> {
+pub(super) fn moved(difference: &Difference, free: &mut Unassigned) -> Vec<Unit> {
     let mut units = Vec::new();
     for by_hunk in [true, false] {
         let mut blocks: Vec<Block> = Vec::new();
@@ -135,7 +135,7 @@ fn is_large(difference: &Difference, block: &Block) -> bool {
         lines += 1;
         bytes += text.len();
     }
-    lines >= LEAST_LINES || bytes >= LEAST_BYTES
+    lines >= MIN_LINES || bytes >= MIN_BYTES
 }
 
 /// Whether two blocks declare a common name outside functions, or one of them declares none. A function with
@@ -148,8 +148,11 @@ fn same_names(difference: &Difference, from: &Block, to: &Block) -> bool {
 /// Names that a block declares outside functions.
 fn declared<'d>(difference: &'d Difference, block: &Block) -> BTreeSet<&'d str> {
     let names = block.changes.iter().filter_map(|id| difference.names(*id)).flatten();
-    let here = |spoken: &Spoken| if block.gone { spoken.old_declares } else { spoken.new_declares };
-    names.filter(|(_, spoken)| spoken.wide && here(spoken)).map(|(name, _)| name.as_str()).collect()
+    let here = |name_use: &NameUse| if block.gone { name_use.old_declares } else { name_use.new_declares };
+    names
+        .filter(|(_, name_use)| name_use.beyond_function && here(name_use))
+        .map(|(name, _)| name.as_str())
+        .collect()
 }
 
 /// Pairs of deleted and added blocks, most similar first; each block occurs at most once.
@@ -158,7 +161,7 @@ fn alike(blocks: &[Block], may: impl Fn(&Block, &Block) -> bool) -> Vec<(usize, 
     for (number, block) in blocks.iter().enumerate().filter(|(_, block)| !block.gone) {
         for token in &block.tokens {
             let places = index.entry(*token).or_default();
-            if places.last() != Some(&number) && places.len() <= MOST_BLOCKS {
+            if places.last() != Some(&number) && places.len() <= MAX_BLOCKS {
                 places.push(number);
             }
         }
@@ -167,7 +170,7 @@ fn alike(blocks: &[Block], may: impl Fn(&Block, &Block) -> bool) -> Vec<(usize, 
     for (from, block) in blocks.iter().enumerate().filter(|(_, block)| block.gone) {
         let known = block.tokens.iter().filter_map(|token| index.get(token));
         let mut near: Vec<usize> =
-            known.filter(|places| places.len() <= MOST_BLOCKS).flatten().copied().collect();
+            known.filter(|places| places.len() <= MAX_BLOCKS).flatten().copied().collect();
         near.sort_unstable();
         near.dedup();
         for to in near {

@@ -5,7 +5,7 @@
 //! the scope of the name.
 
 use super::super::{Difference, Names};
-use super::{Free, Unit, UnitKind};
+use super::{Unassigned, Unit, UnitKind};
 use crate::change::{Change, ChangeKind, ChangeSet, Hunk};
 use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64;
@@ -25,7 +25,7 @@ struct Renaming {
     within: Within,
 }
 
-pub(super) fn find(difference: &Difference, free: &mut Free) -> Vec<Unit> {
+pub(super) fn find(difference: &Difference, free: &mut Unassigned) -> Vec<Unit> {
     let mut found: BTreeMap<Renaming, ChangeSet> = BTreeMap::new();
     for hunk in &difference.hunks {
         if let Some(renaming) = renaming(difference, hunk) {
@@ -37,7 +37,7 @@ pub(super) fn find(difference: &Difference, free: &mut Free) -> Vec<Unit> {
     for (renaming, changes) in found {
         let mentions = changes.iter().filter_map(|id| difference.names(*id)?.get(&renaming.old));
         // Not if a single declaration was replaced by another.
-        if declared.contains(&renaming) && mentions.map(|spoken| spoken.old).sum::<u32>() > 1 {
+        if declared.contains(&renaming) && mentions.map(|name_use| name_use.old).sum::<u32>() > 1 {
             free.take(changes.iter().copied());
             let Renaming { old, new, .. } = renaming;
             units.push(Unit { changes, kind: UnitKind::Renamed { old, new } });
@@ -77,10 +77,10 @@ fn renaming(difference: &Difference, hunk: &Hunk) -> Option<Renaming> {
 /// The scope of the identifier: the widest scope of its mentions in the hunk.
 fn within(difference: &Difference, hunk: &Hunk, old: &str, new: &str) -> Option<Renaming> {
     let all = hunk.changes.iter().filter_map(|id| difference.names(*id));
-    let spoken = || all.clone().flat_map(|names| [names.get(old), names.get(new)]).flatten();
-    let within = if spoken().any(|spoken| spoken.global) {
+    let name_use = || all.clone().flat_map(|names| [names.get(old), names.get(new)]).flatten();
+    let within = if name_use().any(|name_use| name_use.global) {
         Within::Program
-    } else if spoken().any(|spoken| spoken.wide) {
+    } else if name_use().any(|name_use| name_use.beyond_function) {
         Within::File(hunk.file.clone())
     } else {
         let mut changes = hunk.changes.iter().map(|id| difference.change(*id));
@@ -109,10 +109,10 @@ fn declarations(difference: &Difference, found: &BTreeMap<Renaming, ChangeSet>) 
     let mut declared = BTreeSet::new();
     for change in &difference.changes {
         let Some(names) = difference.names(change.id) else { continue };
-        let gone = names.iter().filter(|(_, spoken)| spoken.old_declares && !spoken.new_declares);
+        let gone = names.iter().filter(|(_, name_use)| name_use.old_declares && !name_use.new_declares);
         for renaming in gone.filter_map(|(name, _)| by_old.get(name.as_str())).flatten() {
             let came = names.get(&renaming.new);
-            if came.is_some_and(|spoken| spoken.new_declares && !spoken.old_declares)
+            if came.is_some_and(|name_use| name_use.new_declares && !name_use.old_declares)
                 && reaches(&renaming.within, change)
             {
                 declared.insert((*renaming).clone());

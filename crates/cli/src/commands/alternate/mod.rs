@@ -6,14 +6,14 @@ pub mod text;
 mod values;
 
 use crate::failure::{Exit, Failure};
-use crate::source::Spot;
+use crate::source::LineSpec;
 use crate::{Session, opened, solvers};
 use alternate::rerun::Recorder;
 use alternate::{Both, Direction, Error, Options, Predicates, Run, Verdict};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
-use values::Unanswered;
+use values::NoAlternateInput;
 
 /// Find inputs near the failing one that show where two versions disagree
 ///
@@ -71,7 +71,7 @@ pub struct AlternateArgs {
     anyway: bool,
     /// Known location of the error: reports how near each answer is
     #[arg(long, value_name = "FILE:LINE")]
-    truth: Option<Spot>,
+    truth: Option<LineSpec>,
     /// Only inputs whose name ends with this (a file's path, stdin, argv[1]); may be repeated
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
@@ -124,7 +124,7 @@ impl AlternateArgs {
         options.follow.inputs.only.clone_from(&self.only);
         options.follow.inputs.environment = self.environment.into();
         options.follow.max_terms = self.largest;
-        options.follow.fixed_floats = self.no_float;
+        options.follow.concrete_floats = self.no_float;
         options.direction = match self.direction {
             None => Direction::Auto,
             Some(Way::A) => Direction::New,
@@ -188,7 +188,8 @@ fn without_input(
 ) -> Result<(), Failure> {
     if args.json {
         let reason = format!("failed to {error}");
-        let answer = Unanswered { schema: "relapse.alternate/1", verdict: "unanswered", reason, values };
+        let answer =
+            NoAlternateInput { schema: "relapse.alternate/1", verdict: "unanswered", reason, values };
         session.json(&answer)?;
     } else {
         values::write(session, &values, true)?;

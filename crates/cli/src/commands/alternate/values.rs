@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// The document for the case that no alternate input can be computed.
 #[derive(Debug, Serialize)]
-pub struct Unanswered {
+pub struct NoAlternateInput {
     pub schema: &'static str,
     /// `unanswered`.
     pub verdict: &'static str,

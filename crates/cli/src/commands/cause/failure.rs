@@ -10,23 +10,23 @@ use views::trace::Trace;
 /// The dependences of the difference between both versions' failing runs, for each run.
 pub struct Failure {
     /// From the failure of the new version, or from its first differing byte of output.
-    pub new: Option<Depths>,
+    pub new: Option<DependenceDistances>,
     /// From the old version's output at the same offset.
-    pub old: Option<Depths>,
+    pub old: Option<DependenceDistances>,
     /// A description of the new version's slicing criterion.
     pub words: Option<String>,
 }
 
 /// The lines that a slicing criterion depends on.
 #[derive(Default)]
-pub struct Depths {
+pub struct DependenceDistances {
     /// The distance of each line: the least number of dependence edges to it.
     depth: HashMap<(String, u32), u32>,
     /// For each line, the line of the branch that controls its nearest execution.
     decided: HashMap<(String, u32), (String, u32)>,
 }
 
-impl Depths {
+impl DependenceDistances {
     /// The distance of a line; `None` if it is not in the slice.
     pub fn depth(&self, file: &str, line: u32) -> Option<u32> {
         self.depth.get(&(file.to_owned(), line)).copied()
@@ -37,7 +37,7 @@ impl Depths {
         self.decided.get(&(file.to_owned(), line))
     }
 
-    fn of(slicer: &Slicer<'_>, criterion: Criterion) -> Option<Depths> {
+    fn of(slicer: &Slicer<'_>, criterion: Criterion) -> Option<DependenceDistances> {
         let slice = slicer.slice(&[criterion], &mut |_| {}).ok()?;
         let image = &slicer.process().image;
         let places: Vec<Option<(String, u32)>> = slice
@@ -51,7 +51,7 @@ impl Depths {
             })
             .collect();
         let mut depths: Vec<u32> = Vec::with_capacity(slice.nodes.len());
-        let mut found = Depths::default();
+        let mut found = DependenceDistances::default();
         for (number, place) in places.iter().enumerate() {
             // A node's users precede it.
             let consumers = slice.needed_by(number as u32);
@@ -84,13 +84,13 @@ pub fn of(old: &LoadedProcess, new: &LoadedProcess) -> Failure {
     // The first byte that is not in the other run's output.
     let differing = |slicer: &Slicer<'_>, output: &Option<(u64, Vec<u8>)>| {
         let (start, bytes) = output.as_ref().filter(|(_, bytes)| same < bytes.len())?;
-        let criterion = slicer.ask_output("stdout", start + same as u64).ok()??;
+        let criterion = slicer.output_criterion("stdout", start + same as u64).ok()??;
         let line = 1 + bytes[..same].iter().filter(|b| **b == b'\n').count();
         Some((criterion, format!("line {line} of the output of the new version")))
     };
     let asked = match (old.has_succeeded(), new.has_succeeded()) {
         (Ok(true), Ok(false)) => {
-            let failure = new.ask_failure().ok().flatten();
+            let failure = new.failure_criterion().ok().flatten();
             failure.map(|criterion| (criterion, "where the new version failed".to_owned()))
         }
         (Ok(_), Ok(_)) => differing(&new, &of_new),
@@ -98,8 +98,8 @@ pub fn of(old: &LoadedProcess, new: &LoadedProcess) -> Failure {
     };
     Failure {
         words: asked.as_ref().map(|(_, words)| words.clone()),
-        new: asked.and_then(|(criterion, _)| Depths::of(&new, criterion)),
-        old: differing(&old, &of_old).and_then(|(criterion, _)| Depths::of(&old, criterion)),
+        new: asked.and_then(|(criterion, _)| DependenceDistances::of(&new, criterion)),
+        old: differing(&old, &of_old).and_then(|(criterion, _)| DependenceDistances::of(&old, criterion)),
     }
 }
 

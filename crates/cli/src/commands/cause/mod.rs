@@ -3,7 +3,7 @@
 mod failure;
 mod lines;
 
-use super::diff::{HowArgs, MeantArgs, answer, failed, text, told_contracts};
+use super::diff::{HowArgs, MeantArgs, answer, contract_notes, failed, text};
 use crate::Session;
 use crate::failure::{Exit, Failure};
 use crate::render::counted;
@@ -13,9 +13,9 @@ use lines::Line;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use views::cause::{Cause, Four, Suspect, cause};
+use views::cause::{Cause, FourTraces, Suspect, cause};
 use views::filter::Which;
-use views::told::{Entry, Extent, Told};
+use views::told::{Entry, SequenceSummary, SummaryLimits};
 
 /// Find which of the differences between two versions made a test fail
 ///
@@ -116,17 +116,18 @@ struct Shown {
     /// Whether one of its lines is in `lines`.
     parting: bool,
     #[serde(flatten)]
-    told: Told,
+    told: SequenceSummary,
 }
 
 pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
     let contracts = args.meant.ask(&args.old, &args.new, &args.how)?;
     let paths: [&Path; 4] = [&args.old, &args.new, &args.old_passing, &args.new_passing];
     let [old, new, old_passing, new_passing] = args.how.traces(paths, contracts.as_ref())?;
-    let four = Four { old: &old, new: &new, old_passing: &old_passing, new_passing: &new_passing };
+    let four = FourTraces { old: &old, new: &new, old_passing: &old_passing, new_passing: &new_passing };
     let found = cause(four, &args.how.settings(), &args.ignore).map_err(|e| failed(&e))?;
     let limit = if args.all { usize::MAX } else { args.limit };
-    let extent = if args.all { Extent { rows: usize::MAX, context: 2 } } else { Extent::default() };
+    let extent =
+        if args.all { SummaryLimits { rows: usize::MAX, context: 2 } } else { SummaryLimits::default() };
     let [ran_old, ran_new, passed_old, passed_new] = paths.map(|path| lines::load(path, args.how.process()));
     let failure = match (&ran_old, &ran_new) {
         (Some(old), Some(new)) => failure::of(old, new),
@@ -173,7 +174,7 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
             })
             .collect(),
         more: suspects.len().saturating_sub(limit),
-        notes: contracts.iter().flat_map(told_contracts).collect(),
+        notes: contracts.iter().flat_map(contract_notes).collect(),
     };
     let exit = if suspects.is_empty() && answer.lines.is_empty() { Exit::No } else { Exit::Done };
     if args.json {
@@ -194,14 +195,14 @@ struct Rank {
 /// The suspects in order of suspicion.
 fn ranked<'c>(
     found: &'c Cause,
-    four: Four<'_>,
+    four: FourTraces<'_>,
     failure: &failure::Failure,
     lines: &[Line],
     [of_old, of_new]: [&failure::Changed<'_>; 2],
 ) -> Vec<(Rank, &'c Suspect)> {
     let places: HashSet<(&str, u32)> = lines.iter().map(|line| (line.file.as_str(), line.line)).collect();
     let rank = |suspect: &Suspect| {
-        let told = found.tell(four, suspect, Extent { rows: 16, context: 0 });
+        let told = found.tell(four, suspect, SummaryLimits { rows: 16, context: 0 });
         let rows = || told.rows.iter().filter(|p| !p.same && !p.expected);
         let right = || rows().filter_map(|p| p.right.as_ref());
         let left = || rows().filter_map(|p| p.left.as_ref());

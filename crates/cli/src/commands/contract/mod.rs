@@ -117,7 +117,7 @@ pub fn run(command: &ContractCommand, session: &mut Session) -> Result<Exit, Fai
     let answer = check(&request, &stop, &|news| watcher.say(watch::words(news)));
     watcher.finish();
     let answer = answer.map_err(|error| given::failure(&error, stop.load(Ordering::Relaxed)))?;
-    deliver(args, &answer, session)?;
+    write_outputs(args, &answer, session)?;
     Ok(match answer.verdict {
         Verdict::Holds => Exit::Done,
         Verdict::Violated => Exit::No,
@@ -155,7 +155,7 @@ fn request(args: &CheckArgs) -> Result<Request, Failure> {
     })
 }
 
-fn deliver(args: &CheckArgs, answer: &Answer, session: &mut Session) -> Result<(), Failure> {
+fn write_outputs(args: &CheckArgs, answer: &Answer, session: &mut Session) -> Result<(), Failure> {
     if let Some(path) = &args.json
         && json_to(path, answer, session)?
     {

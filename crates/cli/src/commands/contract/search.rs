@@ -12,9 +12,9 @@ use crate::solvers;
 use crate::times::duration;
 use clap::Args;
 use contract::watch::Bounds;
-use explore::contracts::{Given, Searched, search};
+use explore::contracts::{ContractOptions, Searched, search};
 use explore::expose::{Request, Workers};
-use explore::shared::Means;
+use explore::shared::FoundBy;
 use locate::test::Test;
 use std::io::Write;
 use std::path::PathBuf;
@@ -110,7 +110,7 @@ pub fn run(args: &SearchArgs, session: &mut Session) -> Result<Exit, Failure> {
         seed: args.seed,
         contracts: None,
     };
-    let given = Given {
+    let given = ContractOptions {
         file: args.contracts.clone(),
         unchanged: args.unchanged.clone(),
         bounds: Bounds { calls: 2000, bytes: 1 << 30 },
@@ -148,9 +148,9 @@ fn write(searched: &Searched, session: &mut Session) -> Result<(), Failure> {
         }
         Some(found) => {
             let by = match found.found_by {
-                Means::Test => "of a test",
-                Means::Mutation => "found by mutation",
-                Means::Solver => "found by the solver",
+                FoundBy::Test => "of a test",
+                FoundBy::Mutation => "found by mutation",
+                FoundBy::Solver => "found by the solver",
             };
             writeln!(
                 session.out,

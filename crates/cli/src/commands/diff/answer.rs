@@ -4,7 +4,7 @@ use super::DiffArgs;
 use serde::Serialize;
 use std::path::Path;
 use views::compare::{Change, Comparison};
-use views::told::{Extent, Told, tell};
+use views::told::{SequenceSummary, SummaryLimits, tell};
 use views::trace::Trace;
 
 #[derive(Debug, Serialize)]
@@ -27,7 +27,7 @@ pub struct Answer {
     /// The time of the comparison in seconds, and the memory of the views' indices.
     pub seconds: f64,
     pub index_bytes: u64,
-    pub shown: Vec<Told>,
+    pub shown: Vec<SequenceSummary>,
     /// The number of sequences that are not shown.
     pub more: u64,
     /// Sequences all of whose events were ignored.
@@ -84,12 +84,12 @@ impl Answer {
         seconds: f64,
         relevant: &[usize],
         limit: usize,
-        extent: Extent,
+        extent: SummaryLimits,
     ) -> Answer {
         let count =
             |change: Change| comparison.sequences.iter().filter(|s| s.change() == change).count() as u64;
         let differences = comparison.matching.differences();
-        let shown: Vec<Told> =
+        let shown: Vec<SequenceSummary> =
             relevant.iter().take(limit).map(|n| tell(comparison, left, right, *n, extent)).collect();
         Answer {
             schema: "relapse.diff/1",

@@ -8,7 +8,7 @@ use crate::render::counted;
 use crate::{Session, opened};
 use clap::Args;
 use contract::checking::Wanted;
-use contract::intended::{Intended, PairOfCalls};
+use contract::intended::{CallPair, Intended};
 use contract::watch::Bounds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use views::compare::{Settings, compare};
 use views::extract::Options;
 use views::filter::{Choice, Which, backwards, depends_on, first, relevant};
 use views::page::{Room, page};
-use views::told::Extent;
+use views::told::SummaryLimits;
 use views::trace::Trace;
 
 /// Show the differences between two runs, of one program or of two versions of it
@@ -192,7 +192,7 @@ impl HowArgs {
 /// The sentence, exit code and hint for an error.
 pub fn failed(error: &views::Error) -> Failure {
     match error {
-        views::Error::Replay(error) => opened::cannot_load(error),
+        views::Error::Replay(error) => opened::load_failure(error),
         views::Error::TooMany(_) => {
             Failure::failed_to(Exit::BadInput, error).hint("--no-gets leaves reads out.")
         }
@@ -202,9 +202,8 @@ pub fn failed(error: &views::Error) -> Failure {
 }
 
 /// The results of the contracts on the two runs, for the reader.
-pub fn told_contracts(intended: &Intended) -> Vec<String> {
-    let pairs =
-        |pairs: &[PairOfCalls], of: &str| pairs.iter().filter(|pair| pair.function == of).count() as u64;
+pub fn contract_notes(intended: &Intended) -> Vec<String> {
+    let pairs = |pairs: &[CallPair], of: &str| pairs.iter().filter(|pair| pair.function == of).count() as u64;
     let told = |function: &String| {
         let changed = counted(pairs(&intended.fulfilled, function), "call");
         let mut text = format!("contract of {function}: {changed} changed as it says");
@@ -247,11 +246,12 @@ pub fn run(args: &DiffArgs, session: &mut Session) -> Result<Exit, Failure> {
         _ => shown,
     };
     let limit = if args.all { usize::MAX } else { args.limit };
-    let extent = if args.all { Extent { rows: usize::MAX, context: 2 } } else { Extent::default() };
+    let extent =
+        if args.all { SummaryLimits { rows: usize::MAX, context: 2 } } else { SummaryLimits::default() };
     let mut answer = answer::Answer::new(args, &left, &right, &comparison, seconds, &shown, limit, extent);
     (answer.ignored, answer.fleeting, answer.meant) = (ignored as u64, fleeting as u64, meant as u64);
     if let Some(contracts) = &contracts {
-        answer.notes.extend(told_contracts(contracts));
+        answer.notes.extend(contract_notes(contracts));
     }
     if let Some(file) = &args.html {
         let mut page =

@@ -6,7 +6,7 @@ use crate::Session;
 use crate::failure::Failure;
 use crate::render::{counted, grouped};
 use crate::source;
-use views::told::{Entry, Pair, Told};
+use views::told::{Entry, Pair, SequenceSummary};
 
 /// The maximum width of a column.
 const WIDTH: usize = 58;
@@ -98,7 +98,7 @@ pub fn write(session: &mut Session, answer: &Answer, args: &DiffArgs) -> Result<
 }
 
 /// The earliest difference, as a sentence.
-fn earliest(session: &mut Session, told: &Told) -> Result<(), Failure> {
+fn earliest(session: &mut Session, told: &SequenceSummary) -> Result<(), Failure> {
     let place = |e: &Entry| match e.line {
         0 => e.function.clone(),
         line => format!("{} ({}:{line})", e.function, source::short(&e.file)),
@@ -130,7 +130,7 @@ fn earliest(session: &mut Session, told: &Told) -> Result<(), Failure> {
 }
 
 /// One sequence of differences.
-pub fn sequence(session: &mut Session, told: &Told, number: usize) -> Result<(), Failure> {
+pub fn sequence(session: &mut Session, told: &SequenceSummary, number: usize) -> Result<(), Failure> {
     let paint = session.paint;
     let stack: Vec<&str> = told.stack.iter().take(6).map(String::as_str).collect();
     writeln!(session.out, "{} in {}", paint.name(format!("{number}. {}", told.change)), stack.join(" < "))?;
@@ -175,7 +175,7 @@ pub fn sequence(session: &mut Session, told: &Told, number: usize) -> Result<(),
 }
 
 /// The source lines of the first difference in either run.
-fn lines(session: &mut Session, told: &Told) -> Result<(), Failure> {
+fn lines(session: &mut Session, told: &SequenceSummary) -> Result<(), Failure> {
     let paint = session.paint;
     let of = |side: fn(&Pair) -> Option<&Entry>| {
         let entry = told.rows.iter().filter(|p| !p.same).find_map(side)?;

@@ -40,7 +40,7 @@ pub fn run(args: &LinesArgs, session: &mut Session) -> Result<Exit, Failure> {
     let mut counts: BTreeMap<(String, u32), u64> = BTreeMap::new();
     for process in &recording.processes {
         let loaded = opened::process(&recording, process)?;
-        let lines = explain::align::executed_lines(&loaded).map_err(|e| opened::cannot_load(&e))?;
+        let lines = explain::align::executed_lines(&loaded).map_err(|e| opened::load_failure(&e))?;
         for (place, count) in lines {
             *counts.entry(place).or_default() += count;
         }

@@ -1,7 +1,7 @@
 //! `relapse dump steps`: every executed instruction, with source locations and values.
 
 use crate::failure::{Exit, Failure};
-use crate::source::{self, Spot};
+use crate::source::{self, LineSpec};
 use crate::{Session, opened, render};
 use clap::Args;
 use program::inst::Inst;
@@ -28,7 +28,7 @@ pub struct StepsArgs {
     function: Option<String>,
     /// Only steps of this line
     #[arg(long, value_name = "FILE:LINE")]
-    at: Option<Spot>,
+    at: Option<LineSpec>,
     /// Only this stream: `t0`, or `p123.0/t0` where several processes have one
     #[arg(long, value_name = "STREAM")]
     stream: Option<String>,

@@ -6,7 +6,7 @@ use crate::Session;
 use crate::failure::{Exit, Failure};
 use crate::render::counted;
 use clap::{Args, ValueEnum};
-use environment::find::{Answer, Judge, Options, Verdict, find};
+use environment::find::{Answer, Options, PassCriterion, Verdict, find};
 use environment::{Stream, file};
 use serde::Serialize;
 use std::ffi::OsString;
@@ -68,7 +68,7 @@ struct Document {
     candidates: usize,
     runs: usize,
     culprits: Vec<Culprit>,
-    parted: Option<Parted>,
+    parted: Option<DivergencePoint>,
     differences: Vec<String>,
     notes: Vec<String>,
 }
@@ -80,7 +80,7 @@ struct Ended {
 }
 
 #[derive(Debug, Serialize)]
-struct Parted {
+struct DivergencePoint {
     call: usize,
     made: String,
 }
@@ -110,13 +110,13 @@ pub fn run(args: &FindArgs, session: &mut Session) -> Result<Exit, Failure> {
     let stdin = match std::io::stdin().is_terminal() {
         true => Stream::Null,
         // Every run reads it from the beginning.
-        false => spooled(&mut input)?,
+        false => spool_stdin(&mut input)?,
     };
     let command = command(&args.command, [stdin, Stream::Null, Stream::Null])?;
     let options = Options {
         judge: args.judge.map(|by| match by {
-            By::Exit => Judge::Exit,
-            By::Output => Judge::Output,
+            By::Exit => PassCriterion::Exit,
+            By::Output => PassCriterion::Output,
         }),
         limit: match args.timeout {
             Some(seconds) => Duration::from_secs(seconds),
@@ -145,7 +145,7 @@ pub fn run(args: &FindArgs, session: &mut Session) -> Result<Exit, Failure> {
 }
 
 /// Copies standard input to a file that is deleted when `input` is dropped.
-fn spooled(input: &mut Option<tempfile::NamedTempFile>) -> Result<Stream, Failure> {
+fn spool_stdin(input: &mut Option<tempfile::NamedTempFile>) -> Result<Stream, Failure> {
     let failed = |error| Failure::failed_to(Exit::Environment, format_args!("keep standard input: {error}"));
     let mut file = tempfile::NamedTempFile::new().map_err(failed)?;
     std::io::copy(&mut std::io::stdin().lock(), &mut file).map_err(failed)?;
@@ -174,7 +174,7 @@ fn document(answer: Answer) -> Document {
     Document {
         schema: "relapse.environment-find/1",
         verdict,
-        judged_by: if answer.judge == Judge::Exit { "exit" } else { "output" },
+        judged_by: if answer.judge == PassCriterion::Exit { "exit" } else { "output" },
         there: Ended { status: answer.there.status, timed_out: answer.there.timed_out },
         here: Ended { status: answer.here.status, timed_out: answer.here.timed_out },
         calls: answer.calls,
@@ -192,7 +192,7 @@ fn document(answer: Answer) -> Document {
                 sentence: culprit.sentence,
             })
             .collect(),
-        parted: answer.parted.map(|(call, made)| Parted { call, made }),
+        parted: answer.parted.map(|(call, made)| DivergencePoint { call, made }),
         differences: answer.differences,
         notes: answer.notes,
     }
@@ -246,7 +246,7 @@ fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
         counted(answer.calls as u64, "recorded call"),
         counted(answer.candidates as u64, "difference"),
         counted(answer.runs as u64, "run"),
-        if answer.judge == Judge::Exit { "exit code" } else { "standard output" }
+        if answer.judge == PassCriterion::Exit { "exit code" } else { "standard output" }
     )?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure};
 use crate::render::{Table, bytes, counted};
 use clap::Args;
 use environment::secrets::{name, redact, secrets};
-use environment::{calls, file, tell, words};
+use environment::{calls, file, sentences, words};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -106,7 +106,7 @@ fn answer(args: &ShowArgs, record: &environment::record::Record) -> Answer {
     };
     let by_key = record.by_key();
     let things = record.keys.iter().zip(&by_key).enumerate().map(|(id, (key, calls))| Thing {
-        kind: tell::kind(key),
+        kind: sentences::kind(key),
         name: name(key),
         calls: calls.len(),
         bytes: calls.iter().map(|at| size(&record.calls[*at])).sum(),

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// Options that `explain` and `show` share.
 #[derive(Debug, clap::Args)]
-pub struct Forms {
+pub struct OutputFormats {
     /// Write the explanation as a page for browsers
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -25,7 +25,7 @@ pub struct Forms {
     pub steps: Option<usize>,
 }
 
-impl Forms {
+impl OutputFormats {
     /// Writes the requested files. The caller makes the page.
     pub fn write(&self, answer: &Answer, page: impl FnOnce() -> String) -> Result<(), Failure> {
         if let Some(path) = &self.sarif {

@@ -13,7 +13,7 @@ use crate::tools::Builder;
 use crate::{Session, solvers};
 use clap::Args;
 use explain::session::{self, Explanation, Method, Request};
-pub use forms::Forms;
+pub use forms::OutputFormats;
 use options::{Options, OracleKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
-    forms: Forms,
+    forms: OutputFormats,
     /// Write it as JSON (`relapse.explain/2`), which `relapse show` reads; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -96,7 +96,7 @@ pub fn run(args: &ExplainArgs, session: &mut Session) -> Result<Exit, Failure> {
         Failure::failed_to(Exit::Environment, format_args!("find the current directory: {e}"))
     })?;
     let here = options::home(&directory);
-    let said = args.options.clone().seen_from(&directory, &here);
+    let said = args.options.clone().rebased(&directory, &here);
     let mut options = said.or(options::load(&here)?);
     let saved = options.clone();
     bisected(&mut options, &here)?;
@@ -112,7 +112,7 @@ pub fn run(args: &ExplainArgs, session: &mut Session) -> Result<Exit, Failure> {
     let explanation = session::explain(&request, stop.clone(), news);
     watcher.finish();
     let explanation = explanation.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
-    deliver(args, &explanation, session)?;
+    write_outputs(args, &explanation, session)?;
     Ok(if explanation.answer.verified { Exit::Done } else { Exit::No })
 }
 
@@ -195,7 +195,11 @@ fn request(args: &ExplainArgs, options: &Options, here: &Path) -> Result<Request
 }
 
 /// Writes the answer in all requested formats.
-fn deliver(args: &ExplainArgs, explanation: &Explanation, session: &mut Session) -> Result<(), Failure> {
+fn write_outputs(
+    args: &ExplainArgs,
+    explanation: &Explanation,
+    session: &mut Session,
+) -> Result<(), Failure> {
     let answer = &explanation.answer;
     let mut to_stdout = false;
     if let Some(path) = &args.json {

@@ -102,7 +102,7 @@ pub enum Method {
 
 impl Options {
     /// The options with paths relative to `directory` rewritten, so that they are valid in `home`.
-    pub fn seen_from(mut self, directory: &Path, home: &Path) -> Options {
+    pub fn rebased(mut self, directory: &Path, home: &Path) -> Options {
         if directory == home {
             return self;
         }
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(home(&below), dir.path());
         // A version given in a subdirectory names a directory there.
         let named = Options { bad: Some("lib".to_owned()), ..Options::default() };
-        let seen = named.seen_from(&dir.path().join("src"), dir.path());
+        let seen = named.rebased(&dir.path().join("src"), dir.path());
         assert_eq!(seen.bad, Some(below.display().to_string()));
     }
 

@@ -3,7 +3,7 @@
 use crate::progress::line;
 use changes::search::{Progress, Stage};
 use changes::{ChangeId, Difference};
-use explain::session::News;
+use explain::session::ProgressEvent;
 use indicatif::ProgressBar;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,13 +16,13 @@ const EVERY: Duration = Duration::from_secs(30);
 /// See the module's documentation.
 pub struct Watcher {
     bar: ProgressBar,
-    said: Arc<Mutex<Said>>,
+    said: Arc<Mutex<LogLine>>,
     speaks: bool,
     watched: bool,
 }
 
 /// The last line of a log, and its time.
-struct Said {
+struct LogLine {
     text: String,
     at: Instant,
 }
@@ -31,26 +31,26 @@ impl Watcher {
     /// `speaks`: print anything at all; `watched`: standard error is a terminal.
     pub fn new(speaks: bool, watched: bool) -> Watcher {
         let bar = line(speaks && watched);
-        let said = Said { text: String::new(), at: Instant::now() };
+        let said = LogLine { text: String::new(), at: Instant::now() };
         Watcher { bar, said: Arc::new(Mutex::new(said)), speaks, watched }
     }
 
     /// A callback for progress events.
-    pub fn news(&self) -> Arc<dyn Fn(&News<'_>) + Send + Sync> {
+    pub fn news(&self) -> Arc<dyn Fn(&ProgressEvent<'_>) + Send + Sync> {
         let (bar, said) = (self.bar.clone(), self.said.clone());
         let (speaks, watched) = (self.speaks, self.watched);
         Arc::new(move |news| {
             let Some((text, lasting)) = words(news).filter(|_| speaks) else { return };
-            if let (News::Verdict(_) | News::MostlyBroken { .. }, true) = (news, watched) {
+            if let (ProgressEvent::Verdict(_) | ProgressEvent::MostlyBroken { .. }, true) = (news, watched) {
                 bar.println(format!("relapse: {text}"));
             } else if watched {
                 bar.set_message(text);
             } else {
                 let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-                let is_due = said.at.elapsed() >= EVERY && matches!(news, News::Searching(_));
+                let is_due = said.at.elapsed() >= EVERY && matches!(news, ProgressEvent::Searching(_));
                 if (lasting || is_due) && said.text != text {
                     eprintln!("relapse: {text}");
-                    *said = Said { text, at: Instant::now() };
+                    *said = LogLine { text, at: Instant::now() };
                 }
             }
         })
@@ -62,47 +62,49 @@ impl Watcher {
 }
 
 /// The message for a progress event, and whether to keep it in a log.
-fn words(news: &News<'_>) -> Option<(String, bool)> {
+fn words(news: &ProgressEvent<'_>) -> Option<(String, bool)> {
     let said = match news {
-        News::CheckingOut => ("fetching both versions".to_owned(), true),
-        News::Bisecting { commit, remaining } => {
+        ProgressEvent::CheckingOut => ("fetching both versions".to_owned(), true),
+        ProgressEvent::Bisecting { commit, remaining } => {
             (format!("trying commit {} ({remaining} left): {}", commit.short_id(), commit.subject), true)
         }
-        News::Bisected(commit) => {
+        ProgressEvent::Bisected(commit) => {
             (format!("it came with commit {} ({}): {}", commit.short_id(), commit.date, commit.subject), true)
         }
-        News::Verdict(answer) => {
+        ProgressEvent::Verdict(answer) => {
             let line = report::summary_line(answer);
             (line.strip_prefix("relapse: ").unwrap_or(&line).to_owned(), true)
         }
-        News::TrialRunner(Event::Examining) => {
+        ProgressEvent::TrialRunner(Event::Examining) => {
             ("examining the program without these changes".to_owned(), false)
         }
-        News::Compared(changes) => (format!("{changes} changes between the versions"), true),
-        News::TrialRunner(Event::Building(side, Mode::Plain)) => {
+        ProgressEvent::Compared(changes) => (format!("{changes} changes between the versions"), true),
+        ProgressEvent::TrialRunner(Event::Building(side, Mode::Plain)) => {
             (format!("building the {side} version"), true)
         }
-        News::TrialRunner(Event::Building(side, _)) => {
+        ProgressEvent::TrialRunner(Event::Building(side, _)) => {
             (format!("building the {side} version with recording"), true)
         }
-        News::TrialRunner(Event::Testing(side)) => (format!("testing the {side} version"), true),
-        News::TrialRunner(Event::Recording(side)) => (format!("recording the {side} version"), true),
-        News::TrialRunner(Event::Trying(reverted)) => (format!("trying without {reverted} changes"), false),
-        News::TrialRunner(Event::Tried(_)) => return None,
-        News::Observed(observation) => (observation.summary.clone(), true),
-        News::Slicing => ("following the failure back".to_owned(), true),
-        News::Searching(progress) => (searching(progress), false),
-        News::MostlyBroken { progress, rewritten, difference, order } => {
-            (mostly_broken(progress, rewritten.as_ref(), difference, order), true)
+        ProgressEvent::TrialRunner(Event::Testing(side)) => (format!("testing the {side} version"), true),
+        ProgressEvent::TrialRunner(Event::Recording(side)) => (format!("recording the {side} version"), true),
+        ProgressEvent::TrialRunner(Event::Trying(reverted)) => {
+            (format!("trying without {reverted} changes"), false)
         }
-        News::Explaining => ("putting the explanation together".to_owned(), true),
-        News::Proving => ("checking the chain: running bad with other values".to_owned(), true),
+        ProgressEvent::TrialRunner(Event::Tried(_)) => return None,
+        ProgressEvent::Observed(observation) => (observation.summary.clone(), true),
+        ProgressEvent::Slicing => ("following the failure back".to_owned(), true),
+        ProgressEvent::Searching(progress) => (searching(progress), false),
+        ProgressEvent::MostlyBroken { progress, rewritten, difference, order } => {
+            (mostly_broken_message(progress, rewritten.as_ref(), difference, order), true)
+        }
+        ProgressEvent::Explaining => ("putting the explanation together".to_owned(), true),
+        ProgressEvent::Proving => ("checking the chain: running bad with other values".to_owned(), true),
     };
     Some(said)
 }
 
 /// Intermediate results, if the search may take long.
-fn mostly_broken(
+fn mostly_broken_message(
     progress: &Progress,
     rewritten: Option<&(String, usize)>,
     difference: &Difference,

@@ -161,7 +161,7 @@ pub fn run(args: &ExploreArgs, session: &mut Session) -> Result<Exit, Failure> {
         None => Vec::new(),
     };
     drop(target.scratch);
-    deliver(args, &answer, &written, session)?;
+    write_outputs(args, &answer, &written, session)?;
     Ok(if answer.complete { Exit::Done } else { Exit::No })
 }
 
@@ -174,7 +174,7 @@ fn case(example: &Example) -> files::Case<'_> {
     }
 }
 
-fn deliver(
+fn write_outputs(
     args: &ExploreArgs,
     answer: &Explored,
     written: &[PathBuf],

@@ -14,10 +14,10 @@ use crate::{Session, solvers};
 use clap::Args;
 use contract::watch::Bounds;
 use explore::Error;
-use explore::contracts::Given;
+use explore::contracts::ContractOptions;
 use explore::expose::{self, Request, Workers};
 use explore::exposed::Exposed;
-use explore::versions::Workshop;
+use explore::versions::BuildSetup;
 use locate::test::Test;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -139,7 +139,7 @@ pub fn run(args: &ExposeArgs, session: &mut Session) -> Result<Exit, Failure> {
         Some(directory) => files::write(directory, &exposed)?,
         None => Vec::new(),
     };
-    deliver(args, &exposed, &written, session)?;
+    write_outputs(args, &exposed, &written, session)?;
     Ok(if exposed.differ() { Exit::No } else { Exit::Done })
 }
 
@@ -172,7 +172,7 @@ fn request(args: &ExposeArgs, here: &Path) -> Result<Request, Failure> {
         solvers: solvers::named(args.solver.as_deref())?,
         workers: Workers::Both,
         seed: args.seed,
-        contracts: (args.intended || args.contracts.is_some()).then(|| Given {
+        contracts: (args.intended || args.contracts.is_some()).then(|| ContractOptions {
             file: args.contracts.clone(),
             unchanged: None,
             bounds: Bounds { calls: 2000, bytes: 1 << 30 },
@@ -188,9 +188,9 @@ pub(super) fn workshop(
     keep: bool,
     here: &Path,
     command: &str,
-) -> Result<Workshop, Failure> {
+) -> Result<BuildSetup, Failure> {
     let Builder { tools, compilers, work } = Builder::new(work, &here.join(command))?;
-    Ok(Workshop {
+    Ok(BuildSetup {
         here: here.to_owned(),
         build: build.to_owned(),
         limits: TrialLimits { test: timeout.map(seconds).transpose()?, ..TrialLimits::default() },
@@ -201,7 +201,7 @@ pub(super) fn workshop(
     })
 }
 
-fn deliver(
+fn write_outputs(
     args: &ExposeArgs,
     exposed: &Exposed,
     written: &[PathBuf],

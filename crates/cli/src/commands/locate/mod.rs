@@ -138,7 +138,7 @@ pub fn run(args: &LocateArgs, session: &mut Session) -> Result<Exit, Failure> {
     let located = session::locate(&request, &stop, &|news| watcher.say(watch::words(news)));
     watcher.finish();
     let located = located.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
-    deliver(args, &located, session)?;
+    write_outputs(args, &located, session)?;
     let has_passing = located.passing.is_some() || located.coverage_only && located.pool.passed > 0;
     Ok(if has_passing { Exit::Done } else { Exit::No })
 }
@@ -188,7 +188,7 @@ fn request(args: &LocateArgs, here: &Path) -> Result<Request, Failure> {
 }
 
 /// Writes the report in all requested formats.
-fn deliver(args: &LocateArgs, located: &Located, session: &mut Session) -> Result<(), Failure> {
+fn write_outputs(args: &LocateArgs, located: &Located, session: &mut Session) -> Result<(), Failure> {
     let mut to_stdout = false;
     if let Some(path) = &args.json {
         let text = report::located::to_json(located).map_err(|e| Failure::failed_to(Exit::Environment, e))?;

@@ -108,7 +108,7 @@ impl PathArgs {
                 ..Inputs::default()
             },
             fixed_addresses: self.fixed_addresses,
-            fixed_floats: self.no_float,
+            concrete_floats: self.no_float,
             until: self.until,
             max_terms: self.largest,
             ..Options::default()
@@ -139,7 +139,7 @@ struct Answer {
     conditions: Vec<listing::Row>,
     losses: Vec<listing::Lost>,
     status_depends_on_input: bool,
-    solved: Option<solve::Solved>,
+    solved: Option<solve::SolvedInput>,
 }
 
 pub fn run(args: &PathArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -172,7 +172,7 @@ fn follow<'r>(
     recorded: &'r recording::Process,
 ) -> Result<Followed<'r>, Failure> {
     let process = LoadedProcess::load(recording, recorded, &LoadOptions::default())
-        .map_err(|e| opened::cannot_load(&e))?;
+        .map_err(|e| opened::load_failure(&e))?;
     let main = process.streams.iter().find(|s| s.kind == StreamKind::Thread).map_or(0, |s| s.number);
     let stream = args.stream.unwrap_or(main);
     let mut world = TermContext::default();

@@ -12,7 +12,7 @@ use std::time::Duration;
 use symbolic::{Divergence, Input};
 
 #[derive(Debug, Serialize)]
-pub struct Solved {
+pub struct SolvedInput {
     /// The number of input bytes that differ from the recorded ones.
     changed: u64,
     /// The number of input bytes in the conditions, and of those with only one possible value.
@@ -41,7 +41,7 @@ struct Part {
     new: Vec<u8>,
 }
 
-pub fn solve(args: &PathArgs, followed: &mut Followed<'_>) -> Result<Solved, Failure> {
+pub fn solve(args: &PathArgs, followed: &mut Followed<'_>) -> Result<SolvedInput, Failure> {
     let commands = solvers::named(args.solver.as_deref())?;
     let settings = Settings { commands, limits: args.limits(), ..Settings::default() };
     let found = another(&mut followed.world, &followed.path, &settings, Duration::from_secs(args.budget));
@@ -63,7 +63,7 @@ pub fn solve(args: &PathArgs, followed: &mut Followed<'_>) -> Result<Solved, Fai
         })?,
         None => Vec::new(),
     };
-    let mut solved = Solved {
+    let mut solved = SolvedInput {
         changed: found.changed.len() as u64,
         named: found.named,
         fixed: found.fixed,
@@ -75,7 +75,7 @@ pub fn solve(args: &PathArgs, followed: &mut Followed<'_>) -> Result<Solved, Fai
         same_way: None,
         note: None,
     };
-    match try_it(args, followed, &input) {
+    match run_with_input(args, followed, &input) {
         Ok(None) => solved.same_way = Some(true),
         Ok(Some(parting)) => {
             solved.same_way = Some(false);
@@ -107,7 +107,11 @@ fn unanswered(found: &Another) -> Failure {
 
 /// Records a run of the program with an input, and compares the paths. The error is the reason why it cannot
 /// be run.
-fn try_it(args: &PathArgs, followed: &Followed<'_>, input: &Input) -> Result<Option<Divergence>, String> {
+fn run_with_input(
+    args: &PathArgs,
+    followed: &Followed<'_>,
+    input: &Input,
+) -> Result<Option<Divergence>, String> {
     let mut runner = Recorder::new(std::env::temp_dir(), Duration::from_secs(args.run_timeout));
     runner.remember(followed.recorded, &followed.path);
     let rerun =
@@ -127,7 +131,7 @@ fn describe(followed: &Followed<'_>, parting: &Divergence) -> String {
     format!("it left the way at {file}:{} in {}, instruction {}", place.line, function.name, jump.step)
 }
 
-pub fn write(session: &mut Session, solved: &Solved) -> Result<(), Failure> {
+pub fn write(session: &mut Session, solved: &SolvedInput) -> Result<(), Failure> {
     let paint = session.paint;
     let changed = crate::render::counted(solved.changed, "byte");
     match solved.files.is_empty() {

@@ -6,7 +6,7 @@ mod run;
 use crate::failure::{Exit, Failure};
 use crate::render;
 use clap::Args;
-use program::kept::Kept;
+use program::kept::StoredBinary;
 use recording::modules::LoadedModule;
 use recording::pack::{self, Summary};
 use recording::{Manifest, Outcome, Recording, RecordingError};
@@ -47,12 +47,12 @@ pub struct RecordArgs {
 }
 
 /// Up to this time counter, the instructions of a recording are counted by replaying it.
-const COUNTED_UP_TO: u64 = 2_000_000;
+const MAX_COUNTED_TIME: u64 = 2_000_000;
 /// The time limit for that: the user should not wait for a replay.
-const COUNTED_FOR: Duration = Duration::from_millis(300);
+const COUNT_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// The number of binaries listed whose models could not be stored.
-const LISTED: usize = 3;
+const MAX_LISTED_BINARIES: usize = 3;
 
 /// How long to wait for processes that outlive the command.
 const PATIENCE: Duration = Duration::from_millis(600);
@@ -60,7 +60,7 @@ const PATIENCE: Duration = Duration::from_millis(600);
 pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     let directory = match directory::prepare(args.output.as_deref(), args.force)? {
         Ok(directory) => directory,
-        Err(reason) => return run_unrecorded(&args.command, &reason),
+        Err(reason) => return run_without_recording(&args.command, &reason),
     };
     let mut manifest = begin(&args.command);
     manifest.write(&directory).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
@@ -69,7 +69,7 @@ pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     let status = match run::run(&args.command, Some(&directory)) {
         Ok(status) => status,
         Err(error) => {
-            discard(&directory);
+            remove_recording(&directory);
             return Err(cannot_run(&args.command, &error));
         }
     };
@@ -78,17 +78,17 @@ pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     let summary = finish(&directory, &mut manifest, outcome(status))
         .map_err(|e| Failure::failed_to(Exit::Incomplete, e).hint(raw_hint(&shown)))?;
     let lost = keep_models(&directory).unwrap_or_else(|reason| vec![reason]);
-    for reason in lost.iter().take(LISTED) {
+    for reason in lost.iter().take(MAX_LISTED_BINARIES) {
         eprintln!("relapse: failed to {reason}; what ran it can be replayed only with the binary as it was");
     }
-    if lost.len() > LISTED {
-        eprintln!("relapse: so it is for {} more binaries", lost.len() - LISTED);
+    if lost.len() > MAX_LISTED_BINARIES {
+        eprintln!("relapse: so it is for {} more binaries", lost.len() - MAX_LISTED_BINARIES);
     }
     if !summary.faults.is_empty() {
         return Err(incomplete(&summary, &shown));
     }
     if summary.processes.is_empty() {
-        discard(&directory);
+        remove_recording(&directory);
         let exit = if own == 0 { Exit::Incomplete } else { Exit::OfCommand(own) };
         return Err(nothing_recorded(&args.command, exit));
     }
@@ -103,10 +103,10 @@ pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
 }
 
 /// Removes everything that looks like a recording.
-fn discard(directory: &Path) {
+fn remove_recording(directory: &Path) {
     let _ = std::fs::remove_file(directory.join(recording::manifest::FILE));
     let _ = std::fs::remove_file(directory.join(recording::event::INCOMPLETE_FILE));
-    recording::models::drop_copies(directory);
+    recording::models::remove_copies(directory);
     let _ = std::fs::remove_dir(directory);
 }
 
@@ -125,7 +125,7 @@ fn outcome(status: ExitStatus) -> Option<Outcome> {
 }
 
 /// The directory is not writable: run the command without recording, since the command is more important.
-fn run_unrecorded(command: &[OsString], reason: &str) -> Result<Exit, Failure> {
+fn run_without_recording(command: &[OsString], reason: &str) -> Result<Exit, Failure> {
     run::run(command, None).map_err(|error| cannot_run(command, &error))?;
     Err(Failure::new(Exit::Incomplete, format_args!("nothing was recorded: {reason}"))
         .hint("The command ran without being recorded. Name another directory with -o."))
@@ -146,7 +146,7 @@ fn finish(
     let running: Vec<(String, u32)> = loop {
         let running: Vec<_> = names()?.into_iter().filter(|(name, pid)| records(name, *pid)).collect();
         let is_late = Instant::now() > deadline;
-        if running.is_empty() && (is_late || !anybody_maps(directory)) {
+        if running.is_empty() && (is_late || !any_process_maps(directory)) {
             return pack::finish(directory, manifest, outcome);
         }
         if is_late {
@@ -182,16 +182,16 @@ fn keep_models(directory: &Path) -> Result<Vec<String>, String> {
     let modules = recording.processes.iter().flat_map(|p| p.modules.iter());
     let modules = modules.filter(|module| done.insert((&module.path, &module.build_id)));
     let lost = modules.filter_map(|module| keep_model(directory, module).err()).collect();
-    recording::models::drop_copies(directory);
+    recording::models::remove_copies(directory);
     Ok(lost)
 }
 
 fn keep_model(directory: &Path, module: &LoadedModule) -> Result<(), String> {
-    let is_it = |kept: &Kept| kept.build_id.as_ref().is_none_or(|id| *id == module.build_id);
+    let is_it = |kept: &StoredBinary| kept.build_id.as_ref().is_none_or(|id| *id == module.build_id);
     let copy = recording::models::copy(directory, &module.build_id);
-    let kept = match Kept::read(&copy).ok().filter(is_it) {
+    let kept = match StoredBinary::read(&copy).ok().filter(is_it) {
         Some(kept) => kept,
-        None => Kept::read(Path::new(&module.path)).map_err(|e| e.to_string())?,
+        None => StoredBinary::read(Path::new(&module.path)).map_err(|e| e.to_string())?,
     };
     if !is_it(&kept) {
         return Err(format!("keep the model of {}: it was built anew meanwhile", module.path));
@@ -208,7 +208,7 @@ fn records(name: &str, pid: u32) -> bool {
 
 /// Whether any process has files of the recording mapped that started after this one. Until a child has run
 /// for the first time, it has its parent's files mapped and no directory of its own.
-fn anybody_maps(directory: &Path) -> bool {
+fn any_process_maps(directory: &Path) -> bool {
     let own = std::process::id();
     let (Ok(place), Some(since)) = (directory.canonicalize(), began(own)) else { return false };
     let place = place.join("p");
@@ -271,8 +271,8 @@ enum Work {
 
 fn work_done(recording: &Recording) -> Work {
     let time = recording.processes.iter().flat_map(|p| &p.streams).map(|s| s.header.reached()).sum();
-    let counted = (time <= COUNTED_UP_TO)
-        .then(|| super::replay::count_instructions(recording, Instant::now() + COUNTED_FOR))
+    let counted = (time <= MAX_COUNTED_TIME)
+        .then(|| super::replay::count_instructions(recording, Instant::now() + COUNT_TIMEOUT))
         .flatten();
     counted.map_or(Work::Time(time), Work::Instructions)
 }

@@ -35,7 +35,7 @@ pub fn run(command: &[OsString], directory: Option<&Path>) -> io::Result<ExitSta
         None => command.env_remove(DIRECTORY),
     };
     if directory.is_some() {
-        settle_addresses();
+        disable_aslr();
     }
     let mut child = command.spawn()?;
     let pid = Pid::from_child(&child);
@@ -57,7 +57,7 @@ pub fn run(command: &[OsString], directory: Option<&Path>) -> io::Result<ExitSta
 
 /// Disables address space randomisation for child processes, as debuggers do: recordings of two versions then
 /// differ in addresses only where the versions differ. Some containers forbid it; then all addresses differ.
-fn settle_addresses() {
+fn disable_aslr() {
     if let Ok(now) = personality::get() {
         let _ = personality::set(now | Persona::ADDR_NO_RANDOMIZE);
     }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::{Session, opened, source};
 use recording::Recording;
 use replay::process::Options;
-use slice::handover::Channel;
+use slice::interprocess::Channel;
 use slice::writers::{Writer, writers};
 use slice::{Criterion, Slice, Slicer};
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,7 @@
 
 use super::{Content, Point, Written, failed};
 use crate::failure::{Exit, Failure};
-use crate::source::{self, Spot};
+use crate::source::{self, LineSpec};
 use crate::which::{self, WhichArgs};
 use slice::{Criterion, Slicer};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub fn incomplete() -> Failure {
 }
 
 /// Rejects a file name that is ambiguous.
-pub fn only_one(slicer: &Slicer<'_>, spot: &Spot) -> Result<(), Failure> {
+pub fn check_unambiguous(slicer: &Slicer<'_>, spot: &LineSpec) -> Result<(), Failure> {
     let files = slicer.files_named(&spot.file);
     if files.len() < 2 {
         return Ok(());
@@ -40,14 +40,14 @@ pub fn ask_at(
     point: &Point,
     args: &WhichArgs,
 ) -> Result<Result<Vec<Criterion>, Failure>, Failure> {
-    let Spot { file, line } = &point.spot;
+    let LineSpec { file, line } = &point.spot;
     let Some(which) = args.of(slicer.process()) else {
         let stream = args.stream.as_deref().unwrap_or_default();
         return Ok(Err(Failure::new(Exit::Usage, format_args!("the recording has no stream {stream}"))));
     };
     let found = match &point.expression {
-        None => slicer.ask_execution(file, *line, &which),
-        Some(e) => slicer.ask_expression(file, *line, e, &which).map(|c| c.into_iter().collect()),
+        None => slicer.execution_criteria(file, *line, &which),
+        Some(e) => slicer.expression_criterion(file, *line, e, &which).map(|c| c.into_iter().collect()),
     };
     match found {
         Ok(found) => Ok(Ok(found)),
@@ -70,7 +70,7 @@ pub fn ask_written(
                 *start = slicer.output_start(&written.sink)?;
             }
             let offset = offset.saturating_add(start.unwrap_or(0));
-            slicer.ask_output(&written.sink, offset)?.into_iter().collect()
+            slicer.output_criterion(&written.sink, offset)?.into_iter().collect()
         }
         Content::Text(text) => {
             let found = slicer.find_output(&written.sink, text.as_bytes())?;
@@ -86,7 +86,7 @@ pub fn ask_written(
                     written.sink
                 );
             }
-            slicer.ask_outputs(&written.sink, at..at + text.len() as u64)?
+            slicer.output_criteria(&written.sink, at..at + text.len() as u64)?
         }
     };
     // Output omitted before the first of the bytes affects all of them, so one criterion suffices.
@@ -97,7 +97,7 @@ pub fn ask_written(
 }
 
 /// The failure for output that no recorded call wrote.
-pub fn not_written(written: &Written, which: &WhichArgs) -> Failure {
+pub fn no_such_output(written: &Written, which: &WhichArgs) -> Failure {
     let what = match (&written.what, which.occurrence) {
         (Content::Offset(n), _) => format!("byte {n} of {}", written.sink),
         (Content::Text(text), None) => format!("{} to {}", replay::vars::quoted(text), written.sink),
@@ -110,8 +110,8 @@ pub fn not_written(written: &Written, which: &WhichArgs) -> Failure {
 }
 
 /// The failure for a line without executions that match, with alternatives nearby.
-pub fn nothing_there(slicer: &Slicer<'_>, point: &Point, which: &WhichArgs) -> slice::Result<Failure> {
-    let Spot { file, line } = &point.spot;
+pub fn no_execution(slicer: &Slicer<'_>, point: &Point, which: &WhichArgs) -> slice::Result<Failure> {
+    let LineSpec { file, line } = &point.spot;
     let place = format!("{file}:{line}");
     if slicer.files_named(file).is_empty() {
         return Ok(Failure::new(Exit::Usage, format_args!("no recorded source file is called {file}"))

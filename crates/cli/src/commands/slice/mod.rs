@@ -11,7 +11,7 @@ mod unrecorded;
 mod why;
 
 use crate::failure::{Exit, Failure};
-use crate::source::{self, Spot};
+use crate::source::{self, LineSpec};
 use crate::which::{self, WhichArgs};
 use crate::{Session, opened, progress};
 use bounds::Bounds;
@@ -29,7 +29,7 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
 /// The time limit of `--why`.
-const WHY: std::time::Duration = std::time::Duration::from_secs(60);
+const WHY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Show what a value, an output byte or a failure depends on
 ///
@@ -63,7 +63,7 @@ pub struct SliceArgs {
     #[arg(long)]
     relevant: bool,
     #[command(flatten)]
-    ways: WayArgs,
+    ways: RelevanceArgs,
     /// Follow values past plain copies, with the values
     #[arg(long)]
     chain: bool,
@@ -95,7 +95,7 @@ pub struct SliceArgs {
 
 /// How relevant slices are made.
 #[derive(Clone, Copy, Debug, Args)]
-struct WayArgs {
+struct RelevanceArgs {
     /// Precision of the points-to analysis for code that did not run
     #[arg(long, value_enum, value_name = "HOW", default_value_t = PrecisionArg::Directed, requires = "relevant")]
     pointers: PrecisionArg,
@@ -145,10 +145,10 @@ struct Question {
 
 impl Question {
     /// Moves a line without code to the next statement, with a message.
-    fn on_a_statement(&self, slicer: &Slicer<'_>) -> Question {
+    fn moved_to_statement(&self, slicer: &Slicer<'_>) -> Question {
         let mut question = self.clone();
         if let Some(point) = &mut question.at {
-            source::take_nearest(&slicer.process().image, &mut point.spot);
+            source::move_to_statement(&slicer.process().image, &mut point.spot);
         }
         question
     }
@@ -157,7 +157,7 @@ impl Question {
 /// `FILE:LINE` or `FILE:LINE:EXPR`
 #[derive(Clone, Debug)]
 struct Point {
-    spot: Spot,
+    spot: LineSpec,
     expression: Option<Expression>,
 }
 
@@ -293,10 +293,10 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
                 continue;
             }
         }
-        question = question.on_a_statement(&slicer);
+        question = question.moved_to_statement(&slicer);
         match ask(&slicer, &question, &args.which, &mut output_start)? {
             Ok(criteria) => {
-                opened::warn_of_edits([&loaded]);
+                opened::warn_of_changed_sources([&loaded]);
                 let asked = words(&question, &args.which);
                 return answer(args, session, (&recording, number), &slicer, &criteria, asked);
             }
@@ -340,7 +340,7 @@ fn ask(
     output_start: &mut Option<u64>,
 ) -> Result<Result<Vec<Criterion>, Failure>, Failure> {
     let found = if let Some(point) = &question.at {
-        edges::only_one(slicer, &point.spot)?;
+        edges::check_unambiguous(slicer, &point.spot)?;
         match edges::ask_at(slicer, point, which)? {
             Ok(found) => Ok(found),
             Err(failure) => return Ok(Err(failure)),
@@ -353,21 +353,21 @@ fn ask(
             Failure::new(Exit::No, what).hint("Ask about a line (--at) or its output (--output).")
         ));
     } else {
-        slicer.ask_failure().map(|c| c.into_iter().collect())
+        slicer.failure_criterion().map(|c| c.into_iter().collect())
     };
     let found = found.map_err(|e| failed(&e))?;
     if !found.is_empty() {
         return Ok(Ok(found));
     }
     Ok(Err(match (&question.at, &question.output) {
-        (Some(point), _) => edges::nothing_there(slicer, point, which).map_err(|e| failed(&e))?,
-        (_, Some(written)) => edges::not_written(written, which),
+        (Some(point), _) => edges::no_execution(slicer, point, which).map_err(|e| failed(&e))?,
+        (_, Some(written)) => edges::no_such_output(written, which),
         _ => Failure::new(Exit::No, "the recording does not show how the process ended"),
     }))
 }
 
 /// Computes the slice, which is partial if the user interrupts.
-fn walk_back(
+fn compute_slice(
     args: &SliceArgs,
     session: &Session,
     slicer: &Slicer<'_>,
@@ -416,10 +416,11 @@ fn one(
     question: String,
     stop: &AtomicBool,
 ) -> Result<(Answer, Slice), Failure> {
-    let slice = walk_back(args, session, slicer, criteria, stop)?;
+    let slice = compute_slice(args, session, slicer, criteria, stop)?;
     let lines = lines(slicer, &slice);
     let rows = if args.chain { Some(links(slicer, &slice, args.links)?) } else { None };
-    let causes = if args.why { Some(why::rows(slicer, &slice, WHY, args.solver.as_deref())?) } else { None };
+    let causes =
+        if args.why { Some(why::rows(slicer, &slice, WHY_TIMEOUT, args.solver.as_deref())?) } else { None };
     let answer = Answer {
         schema: "relapse.slice/1",
         process: slicer.process().name.clone(),
@@ -479,7 +480,7 @@ fn words(q: &Question, which: &WhichArgs) -> String {
 
 fn lines(slicer: &Slicer<'_>, slice: &Slice) -> Vec<Line> {
     let mut all: BTreeMap<(String, u32), Line> = BTreeMap::new();
-    let only = potential_sites(slice);
+    let only = potential_only_sites(slice);
     for (site, taken) in &slice.sites {
         let module = slicer.process().image.module(site.module);
         let function = &module.functions[site.function as usize];
@@ -502,7 +503,7 @@ fn lines(slicer: &Slicer<'_>, slice: &Slice) -> Vec<Line> {
 }
 
 /// Instructions that are in the slice only because of branch alternatives that were not taken.
-fn potential_sites(slice: &Slice) -> BTreeSet<Site> {
+fn potential_only_sites(slice: &Slice) -> BTreeSet<Site> {
     let mut only: BTreeSet<Site> = slice.nodes.iter().filter(|n| n.potential).map(|n| n.site).collect();
     if !only.is_empty() {
         for node in slice.nodes.iter().filter(|n| !n.potential) {

@@ -2,15 +2,15 @@
 
 use super::bounds::Bounds;
 use super::browse::{self, Asked};
-use super::{SliceArgs, edges, failed, walk_back};
+use super::{SliceArgs, compute_slice, edges, failed};
 use crate::Session;
 use crate::failure::{Exit, Failure};
 use crate::render::counted;
-use crate::source::{self, Spot};
+use crate::source::{self, LineSpec};
 use replay::vars::Limits;
 use report::phases::Shown;
 use serde::Serialize;
-use slice::phases::told::{ToldLevel, ToldPlace};
+use slice::phases::told::{LevelSummary, LineSummary};
 use slice::phases::tree::Room;
 use slice::phases::{Division, Level, Oracle, Phased, Search};
 use slice::{Criterion, Slicer};
@@ -26,7 +26,7 @@ pub struct Answer {
     question: String,
     levels: Vec<LevelRow>,
     /// The location of the fault; `null` if there was no oracle, or the search was interrupted.
-    found: Option<ToldPlace>,
+    found: Option<LineSummary>,
     /// The number of queries to the oracle.
     questions: usize,
     /// The number of executions shown, over all levels.
@@ -48,7 +48,7 @@ struct Chains {
 #[derive(Debug, Serialize)]
 struct LevelRow {
     #[serde(flatten)]
-    told: ToldLevel,
+    told: LevelSummary,
     /// Whether the oracle was queried.
     asked: bool,
     /// The index of the wrong flow, if there is one.
@@ -63,7 +63,7 @@ pub fn run(
     question: String,
 ) -> Result<Exit, Failure> {
     let stop = edges::on_interrupt();
-    let slice = walk_back(args, session, slicer, criteria, &stop)?;
+    let slice = compute_slice(args, session, slicer, criteria, &stop)?;
     // From here on an interrupt stops the processing of the slice, not the slicing.
     stop.store(false, Ordering::Relaxed);
     let mut phased = Phased::new(slicer, &slice);
@@ -83,7 +83,7 @@ pub fn run(
         })?;
     }
     let alone = args.oracle.is_none() && args.html.is_none() && !args.json && !slice.incomplete;
-    if alone && at_a_terminal() {
+    if alone && is_interactive() {
         return browse::run(session, Asked { phased: &phased, from, question, stop: &stop });
     }
     let mut answer = Answer {
@@ -136,14 +136,14 @@ fn stopped(error: &slice::Error) -> Failure {
 }
 
 /// Whether the session is interactive.
-fn at_a_terminal() -> bool {
+fn is_interactive() -> bool {
     let dumb = std::env::var_os("TERM").is_none_or(|t| t.is_empty() || t == "dumb");
     !dumb && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
 /// An oracle given by a list of lines, and optionally variables, whose values are wrong.
 struct Lines {
-    wrong: Vec<(Spot, Option<String>)>,
+    wrong: Vec<(LineSpec, Option<String>)>,
 }
 
 impl Lines {
@@ -188,7 +188,7 @@ fn fill(answer: &mut Answer, phased: &Phased<'_, '_>, search: &Search) -> Result
     answer.questions = search.questions;
     answer.shown = search.shown;
     if !search.stopped {
-        let mut found = phased.tell_place(search.found.node).map_err(|e| failed(&e))?;
+        let mut found = phased.summarise_line(search.found.node).map_err(|e| failed(&e))?;
         found.file = source::short(&found.file);
         answer.found = Some(found);
     }

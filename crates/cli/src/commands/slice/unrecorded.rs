@@ -5,11 +5,11 @@ use crate::failure::Failure;
 use crate::{opened, source};
 use recording::Recording;
 use slice::Slicer;
-use slice::started::Started;
+use slice::started::StartedProgram;
 
 /// The call that started the program which most likely wrote a text that no recorded process wrote, and the
 /// call's process: the last call whose command contains the text, or the only one.
-pub fn writer(recording: &Recording, written: &Written) -> Result<Option<(usize, Started)>, Failure> {
+pub fn writer(recording: &Recording, written: &Written) -> Result<Option<(usize, StartedProgram)>, Failure> {
     let Content::Text(text) = &written.what else { return Ok(None) };
     let mut all = Vec::new();
     for process in 0..recording.processes.len() {
@@ -17,7 +17,7 @@ pub fn writer(recording: &Recording, written: &Written) -> Result<Option<(usize,
         let started = Slicer::new(&loaded, opened::slicing()).started().map_err(|e| failed(&e))?;
         all.extend(started.into_iter().map(|started| (process, started)));
     }
-    let says = |started: &Started| started.command.join(" ").contains(text.trim());
+    let says = |started: &StartedProgram| started.command.join(" ").contains(text.trim());
     if let Some(at) = all.iter().rposition(|(_, started)| says(started)) {
         return Ok(Some(all.swap_remove(at)));
     }
@@ -25,7 +25,7 @@ pub fn writer(recording: &Recording, written: &Written) -> Result<Option<(usize,
 }
 
 /// The question as text.
-pub fn words(started: &Started) -> String {
+pub fn words(started: &StartedProgram) -> String {
     let place = source::place(&source::short(&started.file), started.line, "");
     let command = replay::vars::quoted(&started.command.join(" "));
     format!(

@@ -2,7 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::render::{Table, counted, grouped};
-use crate::source::{self, Spot};
+use crate::source::{self, LineSpec};
 use crate::which::{self, WhichArgs};
 use crate::{Session, opened};
 use clap::Args;
@@ -35,7 +35,7 @@ pub struct ValuesArgs {
     recording: PathBuf,
     /// The line; the end of the file's path is enough
     #[arg(value_name = "FILE:LINE")]
-    at: Spot,
+    at: LineSpec,
     /// A variable, local or global, or an expression in C over them: 'a[i]', 'p->next->v'; in C++
     /// also members without 'this', references, iterators, smart pointers and elements of vectors
     #[arg(value_name = "EXPR", value_parser = which::parsed)]
@@ -80,11 +80,11 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
     for process in &recording.processes {
         processes.push(opened::process(&recording, process)?);
     }
-    opened::warn_of_edits(&processes);
+    opened::warn_of_changed_sources(&processes);
     let file = find_file(&processes, &args.at.file)?;
-    let mut at = Spot { file: args.at.file.clone(), line: args.at.line };
+    let mut at = LineSpec { file: args.at.file.clone(), line: args.at.line };
     for process in &processes {
-        source::take_nearest(&process.image, &mut at);
+        source::move_to_statement(&process.image, &mut at);
     }
     let line = at.line;
     let expressions = match &args.expression {

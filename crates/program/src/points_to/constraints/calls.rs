@@ -1,9 +1,9 @@
 //! Constraints of calls: to modelled functions, and to functions without a model.
 
-use super::{CallBack, Constraint, Constraints, Indirect, Var};
+use super::{CallBack, Constraint, Constraints, IndirectCall, Var};
 use crate::inst::{ArgTy, Call, Operand};
 use crate::objects::{LIBRARY, OUTSIDE, Object};
-use crate::outside::{Effect, Returned};
+use crate::outside::{Effect, ResultTarget};
 use crate::whole::Callee;
 
 impl Constraints<'_, '_> {
@@ -16,7 +16,7 @@ impl Constraints<'_, '_> {
             }
             Callee::Pointer => {
                 let callee = self.var(f, call.callee, 0);
-                self.indirect.push(Indirect { instance: f, index, callee });
+                self.indirect.push(IndirectCall { instance: f, index, callee });
             }
         }
     }
@@ -80,23 +80,23 @@ impl Constraints<'_, '_> {
         }
         for returned in effect.returns.iter().filter(|_| result.is_some()) {
             match returned {
-                Returned::New => self.makes(f, index, call.dst),
-                Returned::Into(slot) => {
+                ResultTarget::New => self.makes(f, index, call.dst),
+                ResultTarget::Into(slot) => {
                     if let (Some(to), Some(from)) = (result, args.get(*slot as usize)) {
                         self.list.push(Constraint::Shift { to, from: *from, by: None });
                     }
                 }
-                Returned::Same(slot) => {
+                ResultTarget::Same(slot) => {
                     if let (Some(to), Some(from)) = (result, args.get(*slot as usize)) {
                         self.list.push(Constraint::Copy { to, from: *from });
                     }
                 }
-                Returned::Kept => {
+                ResultTarget::Kept => {
                     if let Some(to) = result {
                         self.list.push(Constraint::Copy { to, from: self.stored[LIBRARY as usize] });
                     }
                 }
-                Returned::Library => {
+                ResultTarget::Library => {
                     if let Some(to) = result {
                         self.list.push(Constraint::Points { to, object: LIBRARY, offset: None });
                     }
@@ -109,7 +109,7 @@ impl Constraints<'_, '_> {
     }
 
     /// Links a callback: a call that may call back received this function.
-    pub fn called_back(&mut self, given: &CallBack, function: u32) {
+    pub fn link_callback(&mut self, given: &CallBack, function: u32) {
         self.called.insert(function);
         self.reach(function);
         for p in &self.whole.function(function).params {

@@ -1,6 +1,6 @@
 //! Generated recordings for tests.
 
-use recording::encode::{Encoder, Refused};
+use recording::encode::{EncodeError, Encoder};
 use recording::event::{self, Event, Position, Slots, header};
 use recording::header::{StreamHeader, StreamKind};
 use recording::modules::{LoadedModule, file_start};
@@ -15,8 +15,8 @@ pub fn encode(events: &[(Position, Event<'_>)]) -> Vec<u8> {
         let used = loop {
             match encoder.encode(&mut room, *position, event) {
                 Ok(used) => break used,
-                Err(Refused::NoRoom) => room.resize(room.len() * 2, 0),
-                Err(Refused::TooLong) => panic!("{event:?} cannot be encoded"),
+                Err(EncodeError::BufferTooSmall) => room.resize(room.len() * 2, 0),
+                Err(EncodeError::TooLong) => panic!("{event:?} cannot be encoded"),
             }
         };
         bytes.extend_from_slice(&room[..used]);

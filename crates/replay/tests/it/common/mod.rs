@@ -4,8 +4,8 @@ use program::inst::{Arg, ArgTy, Call, Inst, Operand, Reg, Ty};
 use program::model::{Block, Function, Module, Param, Phi, Symbol, SymbolKind};
 use recording::Encoder;
 use recording::event::{Event, Position};
-use replay::image::{Image, Loaded};
-use replay::tape::Stream;
+use replay::event_cursor::Stream;
+use replay::image::{Image, LoadedModule};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ impl Builder {
 
     pub fn image(self) -> Image {
         self.module.validate().expect("the hand-made module is sound");
-        let loaded = Loaded { model: Arc::new(self.module), addresses: self.addresses, base: 0 };
+        let loaded = LoadedModule { model: Arc::new(self.module), addresses: self.addresses, base: 0 };
         Image::new(BTreeMap::from([(1, loaded)]))
     }
 }

@@ -4,7 +4,7 @@ use super::state::{Item, Row, State};
 use crate::render::{counted, grouped};
 use crate::source;
 use report::text::{cut, cut_path, untab, visible, width, wrap};
-use slice::phases::told::{ToldPlace, ToldVariable};
+use slice::phases::told::{LineSummary, VariableValue};
 use std::collections::BTreeMap;
 
 /// Lines of source files, by the file names used in levels.
@@ -12,7 +12,7 @@ pub type Sources = BTreeMap<String, Vec<String>>;
 
 /// The style of a text span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum TextStyle {
     Plain,
     Bold,
     Faint,
@@ -25,17 +25,17 @@ pub enum Look {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     pub text: String,
-    pub look: Look,
+    pub look: TextStyle,
 }
 
 pub type Line = Vec<Span>;
 
 /// The minimum width for showing the source next to the tree.
-const BESIDE: usize = 90;
+const MIN_SOURCE_WIDTH: usize = 90;
 /// The minimum height for showing the source.
-const FLAT: usize = 8;
+const MIN_SOURCE_HEIGHT: usize = 8;
 /// Replaces text that was cut off.
-const MARK: &str = "…";
+const ELLIPSIS: &str = "…";
 
 const HELP: &[(&str, &str)] = &[
     ("up, down (k, j)", "another phase, or another value that one gave to another"),
@@ -52,27 +52,28 @@ const MEANING: &str = "Values are listed below the phase that made them, with th
 
 /// Renders the frame: exactly `height` lines, none wider than `width`.
 pub fn draw(state: &State, sources: &Sources, columns: usize, height: usize) -> Vec<Line> {
-    let mut lines = vec![vec![span(format!("Where did {} go wrong?", shown(&state.question)), Look::Bold)]];
+    let mut lines =
+        vec![vec![span(format!("Where did {} go wrong?", shown(&state.question)), TextStyle::Bold)]];
     let body = height.saturating_sub(2);
     if state.help {
         lines.extend(help(columns));
-    } else if columns >= BESIDE && body > 2 {
+    } else if columns >= MIN_SOURCE_WIDTH && body > 2 {
         let left = columns * 11 / 20;
         let right = columns - left - 3;
         let tree = tree(state, left, body);
         let side = beside(state, sources, body);
         for row in 0..body {
             let mut line = fit(tree.get(row).cloned().unwrap_or_default(), left, true);
-            line.push(span(" │ ", Look::Faint));
+            line.push(span(" │ ", TextStyle::Faint));
             line.extend(fit(side.get(row).cloned().unwrap_or_default(), right, false));
             lines.push(line);
         }
-    } else if body >= FLAT {
+    } else if body >= MIN_SOURCE_HEIGHT {
         let upper = body / 2;
         let mut rows = tree(state, columns, upper);
         rows.resize(upper, Line::new());
         lines.extend(rows);
-        lines.push(vec![span("─".repeat(columns), Look::Faint)]);
+        lines.push(vec![span("─".repeat(columns), TextStyle::Faint)]);
         lines.extend(beside(state, sources, body - upper - 1));
     } else {
         lines.extend(tree(state, columns, body));
@@ -85,7 +86,7 @@ pub fn draw(state: &State, sources: &Sources, columns: usize, height: usize) -> 
     lines.into_iter().map(|line| fit(line, columns, false)).collect()
 }
 
-fn span(text: impl Into<String>, look: Look) -> Span {
+fn span(text: impl Into<String>, look: TextStyle) -> Span {
     Span { text: text.into(), look }
 }
 
@@ -102,25 +103,25 @@ fn fit(line: Line, columns: usize, fill: bool) -> Line {
         if left == 0 {
             break;
         }
-        let text = cut(&text, left, MARK).into_owned();
+        let text = cut(&text, left, ELLIPSIS).into_owned();
         left -= width(&text).min(left);
         out.push(Span { text, look });
     }
     if fill && left > 0 {
-        out.push(span(" ".repeat(left), Look::Plain));
+        out.push(span(" ".repeat(left), TextStyle::Plain));
     }
     out
 }
 
 fn help(columns: usize) -> Vec<Line> {
-    let keys = if columns >= BESIDE { 32 } else { 0 };
+    let keys = if columns >= MIN_SOURCE_WIDTH { 32 } else { 0 };
     let mut lines = vec![Line::new()];
     for (key, what) in HELP {
         let text = if keys > 0 { (*what).to_owned() } else { format!(": {what}") };
-        lines.push(vec![span(format!("{key:<keys$}"), Look::Bold), span(text, Look::Plain)]);
+        lines.push(vec![span(format!("{key:<keys$}"), TextStyle::Bold), span(text, TextStyle::Plain)]);
     }
     lines.push(Line::new());
-    lines.extend(wrap(MEANING, columns.max(10)).into_iter().map(|text| vec![span(text, Look::Plain)]));
+    lines.extend(wrap(MEANING, columns.max(10)).into_iter().map(|text| vec![span(text, TextStyle::Plain)]));
     lines
 }
 
@@ -150,7 +151,7 @@ fn tree_row(state: &State, row: &Row, columns: usize) -> Line {
             let text = format!("{fold} {}  {}{mark}", p + 1, phase.title());
             // Phases without flows are shown dimmed.
             let idle = !phase.asked && !told.flows.iter().any(|f| f.made_in == p);
-            (text, if idle { Look::Faint } else { Look::Bold })
+            (text, if idle { TextStyle::Faint } else { TextStyle::Bold })
         }
         Item::Flow(f) => {
             let flow = &told.flows[f];
@@ -160,7 +161,7 @@ fn tree_row(state: &State, row: &Row, columns: usize) -> Line {
             // The value is shortened before the location is.
             let room = columns.saturating_sub(indent.len() + 8 + width(&place)).max(12);
             let title = shown(&flow.title());
-            (format!("{fold}     {}{place}", cut(&title, room, MARK)), Look::Plain)
+            (format!("{fold}     {}{place}", cut(&title, room, ELLIPSIS)), TextStyle::Plain)
         }
         Item::End(e) => {
             let place = state.end(e);
@@ -170,18 +171,18 @@ fn tree_row(state: &State, row: &Row, columns: usize) -> Line {
                     source::place(&place.file, place.line, &place.function),
                     place.function
                 ),
-                Look::Good,
+                TextStyle::Good,
             )
         }
     };
-    vec![span(format!("{cursor}{indent}{}", shown(&text)), if chosen { Look::Marked } else { look })]
+    vec![span(format!("{cursor}{indent}{}", shown(&text)), if chosen { TextStyle::Marked } else { look })]
 }
 
 /// The source at the selected row, and the values there.
 fn beside(state: &State, sources: &Sources, height: usize) -> Vec<Line> {
     let (level, item) = state.selected();
     let told = state.told(level);
-    let (file, lines, place): (&str, (u32, u32), Option<&ToldPlace>) = match item {
+    let (file, lines, place): (&str, (u32, u32), Option<&LineSummary>) = match item {
         Item::Phase(p) => {
             let phase = &told.phases[p];
             (&phase.file, (phase.first_line, phase.last_line), None)
@@ -198,11 +199,11 @@ fn beside(state: &State, sources: &Sources, height: usize) -> Vec<Line> {
     let share = if height < 5 { 0 } else { (height / 3).max(3) };
     let values = place.map(|p| values(&p.variables, &p.function, share)).unwrap_or_default();
     let room = height.saturating_sub(values.len());
-    let mut out = vec![vec![span(cut_path(&shown(file), 60, MARK).into_owned(), Look::Bold)]];
+    let mut out = vec![vec![span(cut_path(&shown(file), 60, ELLIPSIS).into_owned(), TextStyle::Bold)]];
     match sources.get(file) {
         Some(text) if lines.0 > 0 => out.extend(excerpt(text, lines, room.saturating_sub(1))),
-        Some(_) => out.push(vec![span("no line is known", Look::Faint)]),
-        None => out.push(vec![span("this file cannot be read", Look::Faint)]),
+        Some(_) => out.push(vec![span("no line is known", TextStyle::Faint)]),
+        None => out.push(vec![span("this file cannot be read", TextStyle::Faint)]),
     }
     out.truncate(room);
     out.resize(room, Line::new());
@@ -225,28 +226,29 @@ fn excerpt(text: &[String], (first, last): (u32, u32), height: usize) -> Vec<Lin
             let one = first == last;
             let mark = if inside { if one { '>' } else { '|' } } else { ' ' };
             let look = if inside && one {
-                Look::Marked
+                TextStyle::Marked
             } else if inside {
-                Look::Plain
+                TextStyle::Plain
             } else {
-                Look::Faint
+                TextStyle::Faint
             };
             vec![span(format!("{mark} {:>digits$}  {}", index + 1, shown(line)), look)]
         })
         .collect()
 }
 
-fn values(variables: &[ToldVariable], function: &str, room: usize) -> Vec<Line> {
+fn values(variables: &[VariableValue], function: &str, room: usize) -> Vec<Line> {
     if variables.is_empty() || room < 2 {
         return Vec::new();
     }
-    let mut out = vec![vec![span(format!("just before, in {function}:"), Look::Bold)]];
+    let mut out = vec![vec![span(format!("just before, in {function}:"), TextStyle::Bold)]];
     let listed = if variables.len() < room { variables.len() } else { room.saturating_sub(2) };
-    let line =
-        |v: &ToldVariable| vec![span(format!("  {} = {}", shown(&v.name), shown(&v.value)), Look::Plain)];
+    let line = |v: &VariableValue| {
+        vec![span(format!("  {} = {}", shown(&v.name), shown(&v.value)), TextStyle::Plain)]
+    };
     out.extend(variables.iter().take(listed).map(line));
     if listed < variables.len() {
-        out.push(vec![span(format!("  and {} more", variables.len() - listed), Look::Faint)]);
+        out.push(vec![span(format!("  and {} more", variables.len() - listed), TextStyle::Faint)]);
     }
     out
 }
@@ -254,7 +256,7 @@ fn values(variables: &[ToldVariable], function: &str, room: usize) -> Vec<Line> 
 /// The counters, or the current message.
 fn status(state: &State, columns: usize) -> Line {
     if let Some(message) = &state.message {
-        return vec![span(shown(message), Look::Marked)];
+        return vec![span(shown(message), TextStyle::Marked)];
     }
     let long = format!(
         "level {} of {}, {}, {} of {} shown",
@@ -267,7 +269,7 @@ fn status(state: &State, columns: usize) -> Line {
     let keys = "? help  q end";
     let gap = columns.saturating_sub(width(&long) + width(keys));
     if gap < 2 {
-        return vec![span(long, Look::Faint)];
+        return vec![span(long, TextStyle::Faint)];
     }
-    vec![span(long, Look::Faint), span(" ".repeat(gap), Look::Plain), span(keys, Look::Faint)]
+    vec![span(long, TextStyle::Faint), span(" ".repeat(gap), TextStyle::Plain), span(keys, TextStyle::Faint)]
 }

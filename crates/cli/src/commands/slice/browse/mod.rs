@@ -16,9 +16,9 @@ use crate::render::counted;
 use crate::{Session, source};
 use frame::Sources;
 use slice::NodeId;
-use slice::phases::told::{ToldLevel, ToldPlace};
+use slice::phases::told::{LevelSummary, LineSummary};
 use slice::phases::{Level, Phased};
-use state::{Answer, State, Wish};
+use state::{Answer, BrowserAction, State};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,14 +42,14 @@ pub fn run(session: &mut Session, asked: Asked<'_, '_, '_>) -> Result<Exit, Fail
         other => failed(&other),
     })?;
     let Some(first) = descent.level else {
-        let place = phased.tell_place(from).map_err(|e| failed(&e))?;
+        let place = phased.summarise_line(from).map_err(|e| failed(&e))?;
         let place = source::place(&source::short(&place.file), place.line, &place.function);
         writeln!(session.out, "{question} is one statement: {place}.")?;
         return Ok(Exit::Done);
     };
     let mut sources = Sources::new();
     let told = tell(phased, &first, &mut sources)?;
-    let mut walk = Walk {
+    let mut walk = Browser {
         phased,
         state: State::new(question, phased.slice.nodes.len(), told, descent.passed.len()),
         levels: vec![first],
@@ -74,7 +74,7 @@ pub fn run(session: &mut Session, asked: Asked<'_, '_, '_>) -> Result<Exit, Fail
 }
 
 /// The state, and the levels it was built from.
-struct Walk<'a, 's, 'p> {
+struct Browser<'a, 's, 'p> {
     phased: &'a Phased<'s, 'p>,
     state: State,
     /// In the order in which they were added to the state.
@@ -82,7 +82,7 @@ struct Walk<'a, 's, 'p> {
     sources: Sources,
 }
 
-impl Walk<'_, '_, '_> {
+impl Browser<'_, '_, '_> {
     /// Runs until the user quits. Returns the exit code if a signal ended it.
     fn through(&mut self, session: &Session, stop: &Arc<AtomicBool>) -> Result<Option<u8>, Failure> {
         let busy = Arc::new(AtomicBool::new(false));
@@ -93,9 +93,9 @@ impl Walk<'_, '_, '_> {
             screen.show(&frame::draw(&self.state, &self.sources, columns, rows))?;
             match inputs.recv() {
                 Ok(Input::Key(key)) => match self.state.press(key) {
-                    Wish::Nothing => {}
-                    Wish::Quit => return Ok(None),
-                    Wish::Open { level, flow } => {
+                    BrowserAction::Nothing => {}
+                    BrowserAction::Quit => return Ok(None),
+                    BrowserAction::Open { level, flow } => {
                         // Set before the message is shown: a user who reads the message may interrupt
                         // immediately.
                         busy.store(true, Ordering::Relaxed);
@@ -126,7 +126,7 @@ impl Walk<'_, '_, '_> {
         let level = &self.levels[level];
         let wrong = flow.and_then(|f| level.flows.get(f));
         let Some((window, node)) = self.phased.into_phase(level, wrong) else {
-            return Ok(Answer::End { place: ToldPlace::default(), passed: 0 });
+            return Ok(Answer::End { place: LineSummary::default(), passed: 0 });
         };
         let descent = self.phased.descend(window, node)?;
         let passed = descent.passed.len();
@@ -138,7 +138,7 @@ impl Walk<'_, '_, '_> {
                 Answer::Level { told, passed }
             }
             None => {
-                let mut place = self.phased.tell_place(node)?;
+                let mut place = self.phased.summarise_line(node)?;
                 place.file = source::short(&place.file);
                 read(&place.file, &mut self.sources);
                 Answer::End { place, passed }
@@ -147,14 +147,14 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-fn tell(phased: &Phased<'_, '_>, level: &Level, sources: &mut Sources) -> Result<ToldLevel, Failure> {
+fn tell(phased: &Phased<'_, '_>, level: &Level, sources: &mut Sources) -> Result<LevelSummary, Failure> {
     let told = phased.tell(level).map_err(|e| failed(&e))?.renamed(source::short);
     remember(&told, sources);
     Ok(told)
 }
 
 /// Reads the source files of a level.
-fn remember(told: &ToldLevel, sources: &mut Sources) {
+fn remember(told: &LevelSummary, sources: &mut Sources) {
     let files = told.phases.iter().map(|p| &p.file).chain(told.flows.iter().map(|f| &f.place.file));
     for file in files {
         read(file, sources);

@@ -1,7 +1,7 @@
 //! The tree of levels and its navigation: takes keys and returns commands. Independent of terminal and
 //! replay; the caller computes a requested level and passes it to [`State::opened`].
 
-use slice::phases::told::{ToldLevel, ToldPlace};
+use slice::phases::told::{LevelSummary, LineSummary};
 use std::collections::BTreeMap;
 
 /// A key that has a function here.
@@ -25,7 +25,7 @@ pub enum Key {
 
 /// The command that a key triggers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum BrowserAction {
     Nothing,
     Quit,
     /// Open the level below: for this flow of that level, or without a flow, if none of its flows is wrong.
@@ -54,7 +54,7 @@ pub struct Row {
 
 /// The child of a row.
 #[derive(Clone, Debug)]
-struct Below {
+struct RowChild {
     what: What,
     folded: bool,
 }
@@ -69,10 +69,10 @@ enum What {
 /// A level that was opened.
 #[derive(Clone, Debug)]
 struct Open {
-    told: ToldLevel,
+    told: LevelSummary,
     /// Counted from 1, including skipped levels without a choice.
     depth: usize,
-    below: BTreeMap<Item, Below>,
+    below: BTreeMap<Item, RowChild>,
     /// The row it is a child of.
     parent: Option<(usize, Item)>,
 }
@@ -82,11 +82,11 @@ struct Open {
 pub enum Answer {
     /// A level, and the number of skipped levels without a choice.
     Level {
-        told: ToldLevel,
+        told: LevelSummary,
         passed: usize,
     },
     End {
-        place: ToldPlace,
+        place: LineSummary,
         passed: usize,
     },
 }
@@ -98,7 +98,7 @@ pub struct State {
     /// The number of executions in the whole slice.
     pub executions: usize,
     levels: Vec<Open>,
-    ends: Vec<(ToldPlace, usize, Item)>,
+    ends: Vec<(LineSummary, usize, Item)>,
     selected: (usize, Item),
     /// The row whose child was requested and has not arrived.
     waiting: Option<(usize, Item)>,
@@ -115,7 +115,7 @@ const PAGE: usize = 10;
 
 impl State {
     /// Starts with the first level.
-    pub fn new(question: String, executions: usize, first: ToldLevel, passed: usize) -> State {
+    pub fn new(question: String, executions: usize, first: LevelSummary, passed: usize) -> State {
         let selected = (0, if first.phases.is_empty() { Item::Flow(0) } else { Item::Phase(0) });
         let depth = passed + 1;
         let open = Open { told: first, depth, below: BTreeMap::new(), parent: None };
@@ -145,7 +145,7 @@ impl State {
         }
     }
 
-    pub fn told(&self, level: usize) -> &ToldLevel {
+    pub fn told(&self, level: usize) -> &LevelSummary {
         &self.levels[level].told
     }
 
@@ -153,7 +153,7 @@ impl State {
         self.levels[level].depth
     }
 
-    pub fn end(&self, end: usize) -> &ToldPlace {
+    pub fn end(&self, end: usize) -> &LineSummary {
         &self.ends[end].0
     }
 
@@ -167,7 +167,7 @@ impl State {
     }
 
     /// The location of the fault, if the selected row is one.
-    pub fn found(&self) -> Option<&ToldPlace> {
+    pub fn found(&self) -> Option<&LineSummary> {
         match self.selected.1 {
             Item::End(end) => Some(&self.ends[end].0),
             _ => None,
@@ -192,10 +192,10 @@ impl State {
             };
             rows.push(Row { level, item, indent });
             match self.levels[level].below.get(&item) {
-                Some(Below { what: What::Level(below), folded: false }) => {
+                Some(RowChild { what: What::Level(below), folded: false }) => {
                     stack.push((*below, indent + 1, self.items(*below).into_iter()));
                 }
-                Some(Below { what: What::End(end), folded: false }) => {
+                Some(RowChild { what: What::End(end), folded: false }) => {
                     rows.push(Row { level, item: Item::End(*end), indent: indent + 1 });
                 }
                 _ => {}
@@ -216,22 +216,22 @@ impl State {
         items
     }
 
-    pub fn press(&mut self, key: Key) -> Wish {
+    pub fn press(&mut self, key: Key) -> BrowserAction {
         self.message = None;
         if self.help {
             self.help = false;
-            return Wish::Nothing;
+            return BrowserAction::Nothing;
         }
         let rows = self.rows();
         let at = rows.iter().position(|r| (r.level, r.item) == self.selected).unwrap_or(0);
         let last = rows.len().saturating_sub(1);
         let to = match key {
-            Key::Quit => return Wish::Quit,
+            Key::Quit => return BrowserAction::Quit,
             Key::Help => {
                 self.help = true;
-                return Wish::Nothing;
+                return BrowserAction::Nothing;
             }
-            Key::Other => return Wish::Nothing,
+            Key::Other => return BrowserAction::Nothing,
             Key::Right => return self.right(),
             Key::Left => return self.left(),
             Key::Up => at.saturating_sub(1),
@@ -244,10 +244,10 @@ impl State {
         if let Some(row) = rows.get(to.min(last)) {
             self.selected = (row.level, row.item);
         }
-        Wish::Nothing
+        BrowserAction::Nothing
     }
 
-    fn right(&mut self) -> Wish {
+    fn right(&mut self) -> BrowserAction {
         let (level, item) = self.selected;
         if let Some(below) = self.levels[level].below.get_mut(&item) {
             let folded = std::mem::replace(&mut below.folded, false);
@@ -255,7 +255,7 @@ impl State {
             if !folded {
                 self.enter(what, level);
             }
-            return Wish::Nothing;
+            return BrowserAction::Nothing;
         }
         let told = &self.levels[level].told;
         let flow = match item {
@@ -265,16 +265,16 @@ impl State {
                 Some(last) => Some(last),
                 None => {
                     self.message = Some("nothing that is asked about came from this phase".to_owned());
-                    return Wish::Nothing;
+                    return BrowserAction::Nothing;
                 }
             },
             Item::End(_) => {
                 self.message = Some("this is one statement: it cannot be cut any further".to_owned());
-                return Wish::Nothing;
+                return BrowserAction::Nothing;
             }
         };
         self.waiting = Some((level, item));
-        Wish::Open { level, flow }
+        BrowserAction::Open { level, flow }
     }
 
     fn enter(&mut self, what: What, level: usize) {
@@ -284,7 +284,7 @@ impl State {
         }
     }
 
-    fn left(&mut self) -> Wish {
+    fn left(&mut self) -> BrowserAction {
         let (level, item) = self.selected;
         if let Item::End(end) = item {
             self.selected = (level, self.ends[end].2);
@@ -293,7 +293,7 @@ impl State {
         } else if let Some(parent) = self.levels[level].parent {
             self.selected = parent;
         }
-        Wish::Nothing
+        BrowserAction::Nothing
     }
 
     /// Adds the requested child and selects it.
@@ -314,7 +314,7 @@ impl State {
                 What::End(self.ends.len() - 1)
             }
         };
-        self.levels[level].below.insert(item, Below { what, folded: false });
+        self.levels[level].below.insert(item, RowChild { what, folded: false });
         self.enter(what, level);
     }
 

@@ -1,6 +1,6 @@
 //! The real terminal: acquired, drawn on, and restored on every exit path.
 
-use super::frame::{Line, Look};
+use super::frame::{Line, TextStyle};
 use super::state::Key;
 use crate::render::Paint;
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -42,7 +42,7 @@ impl Screen {
         // A panic's message must appear on the main screen, not on the alternate one.
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            give_back();
+            restore_terminal();
             hook(info);
         }));
         terminal::enable_raw_mode()?;
@@ -66,16 +66,16 @@ impl Screen {
             queue!(out, cursor::MoveTo(0, row))?;
             for span in line {
                 match self.paint.enabled().then_some(span.look) {
-                    None | Some(Look::Plain) => queue!(out, Print(&span.text))?,
+                    None | Some(TextStyle::Plain) => queue!(out, Print(&span.text))?,
                     Some(look) => {
                         match look {
-                            Look::Good => {
+                            TextStyle::Good => {
                                 queue!(out, SetForegroundColor(Color::Green), SetAttribute(Attribute::Bold))?
                             }
-                            Look::Bold => queue!(out, SetAttribute(Attribute::Bold))?,
-                            Look::Faint => queue!(out, SetAttribute(Attribute::Dim))?,
-                            Look::Marked => queue!(out, SetAttribute(Attribute::Reverse))?,
-                            Look::Plain => {}
+                            TextStyle::Bold => queue!(out, SetAttribute(Attribute::Bold))?,
+                            TextStyle::Faint => queue!(out, SetAttribute(Attribute::Dim))?,
+                            TextStyle::Marked => queue!(out, SetAttribute(Attribute::Reverse))?,
+                            TextStyle::Plain => {}
                         }
                         queue!(out, Print(&span.text), SetAttribute(Attribute::Reset), ResetColor)?;
                     }
@@ -90,12 +90,12 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        give_back();
+        restore_terminal();
     }
 }
 
 /// Restores the terminal. Errors are ignored: there is no recovery.
-fn give_back() {
+fn restore_terminal() {
     let _ = execute!(io::stdout(), SetAttribute(Attribute::Reset), cursor::Show, LeaveAlternateScreen);
     let _ = terminal::disable_raw_mode();
 }
@@ -106,7 +106,7 @@ fn end_on_signals() -> io::Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGHUP])?;
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            give_back();
+            restore_terminal();
             std::process::exit(128 + signal);
         }
     });
@@ -124,20 +124,20 @@ pub fn listen(busy: Arc<AtomicBool>, interrupted: Arc<AtomicBool>) -> io::Result
                 Ok(true) => event::read().ok().and_then(meant),
                 Ok(false) => None,
                 // The terminal was closed.
-                Err(_) => Some(Input::Ended(Exits::HANG_UP)),
+                Err(_) => Some(Input::Ended(SignalExitCodes::HANG_UP)),
             };
             let is_busy = busy.load(Ordering::Relaxed);
-            if is_busy && input == Some(Input::Ended(Exits::INTERRUPTED)) {
+            if is_busy && input == Some(Input::Ended(SignalExitCodes::INTERRUPTED)) {
                 interrupted.store(true, Ordering::Relaxed);
             }
             let input = match interrupted.load(Ordering::Relaxed) {
                 true if is_busy => None,
-                true => Some(Input::Ended(Exits::INTERRUPTED)),
+                true => Some(Input::Ended(SignalExitCodes::INTERRUPTED)),
                 false => input,
             };
             let Some(input) = input else { continue };
             if let (Input::Ended(code), true) = (input, is_busy) {
-                give_back();
+                restore_terminal();
                 std::process::exit(i32::from(code));
             }
             if sender.send(input).is_err() || matches!(input, Input::Ended(_)) {
@@ -149,9 +149,9 @@ pub fn listen(busy: Arc<AtomicBool>, interrupted: Arc<AtomicBool>) -> io::Result
 }
 
 /// Exit codes by the convention of shells.
-struct Exits;
+struct SignalExitCodes;
 
-impl Exits {
+impl SignalExitCodes {
     const HANG_UP: u8 = 129;
     const INTERRUPTED: u8 = 130;
 }
@@ -166,7 +166,7 @@ fn meant(event: Event) -> Option<Input> {
         return None;
     }
     if modifiers.contains(KeyModifiers::CONTROL) {
-        return matches!(code, KeyCode::Char('c')).then_some(Input::Ended(Exits::INTERRUPTED));
+        return matches!(code, KeyCode::Char('c')).then_some(Input::Ended(SignalExitCodes::INTERRUPTED));
     }
     let key = match code {
         KeyCode::Up | KeyCode::Char('k') => Key::Up,

@@ -1,24 +1,24 @@
 //! Keys in, frames out.
 
 use super::frame::{Line, Sources, draw};
-use super::state::{Answer, Item, Key, State, Wish};
+use super::state::{Answer, BrowserAction, Item, Key, State};
 use report::text::width;
-use slice::phases::told::{ToldFlow, ToldLevel, ToldPhase, ToldPlace, ToldVariable};
+use slice::phases::told::{FlowSummary, LevelSummary, LineSummary, PhaseSummary, VariableValue};
 
-fn phase(kind: &str, lines: (u32, u32), asked: bool) -> ToldPhase {
-    ToldPhase {
+fn phase(kind: &str, lines: (u32, u32), asked: bool) -> PhaseSummary {
+    PhaseSummary {
         kind: kind.to_owned(),
         file: "db.c".to_owned(),
         first_line: lines.0,
         last_line: lines.1,
         asked,
-        ..ToldPhase::default()
+        ..PhaseSummary::default()
     }
 }
 
-fn place(line: u32) -> ToldPlace {
-    let variable = |name: &str, value: &str| ToldVariable { name: name.to_owned(), value: value.to_owned() };
-    ToldPlace {
+fn place(line: u32) -> LineSummary {
+    let variable = |name: &str, value: &str| VariableValue { name: name.to_owned(), value: value.to_owned() };
+    LineSummary {
         file: "db.c".to_owned(),
         line,
         function: "insert".to_owned(),
@@ -26,8 +26,8 @@ fn place(line: u32) -> ToldPlace {
     }
 }
 
-fn flow(name: &str, line: u32, made_in: usize, used_in: &[usize]) -> ToldFlow {
-    ToldFlow {
+fn flow(name: &str, line: u32, made_in: usize, used_in: &[usize]) -> FlowSummary {
+    FlowSummary {
         place: place(line),
         kind: "value".to_owned(),
         name: Some(name.to_owned()),
@@ -37,8 +37,8 @@ fn flow(name: &str, line: u32, made_in: usize, used_in: &[usize]) -> ToldFlow {
     }
 }
 
-fn first() -> ToldLevel {
-    ToldLevel {
+fn first() -> LevelSummary {
+    LevelSummary {
         function: "main".to_owned(),
         phases: vec![
             phase("statements", (3, 5), false),
@@ -50,8 +50,8 @@ fn first() -> ToldLevel {
     }
 }
 
-fn second() -> ToldLevel {
-    ToldLevel {
+fn second() -> LevelSummary {
+    LevelSummary {
         function: "main".to_owned(),
         phases: vec![phase("round", (7, 8), false), phase("round", (7, 9), true)],
         flows: vec![flow("current", 9, 0, &[1])],
@@ -123,10 +123,10 @@ fn down_to_the_statement_and_back() {
     state.press(Key::Down);
     state.press(Key::Down);
     assert_eq!(state.selected(), (0, Item::Flow(1)));
-    assert_eq!(state.press(Key::Right), Wish::Open { level: 0, flow: Some(1) });
+    assert_eq!(state.press(Key::Right), BrowserAction::Open { level: 0, flow: Some(1) });
     state.opened(Answer::Level { told: second(), passed: 1 });
     assert_eq!(state.selected(), (1, Item::Flow(0)));
-    assert_eq!(state.press(Key::Right), Wish::Open { level: 1, flow: Some(0) });
+    assert_eq!(state.press(Key::Right), BrowserAction::Open { level: 1, flow: Some(0) });
     state.opened(Answer::End { place: place(9), passed: 0 });
     assert_eq!(state.found().map(|p| p.line), Some(9));
     insta::assert_snapshot!(text(&draw(&state, &sources(), 100, 16)), @r#"
@@ -147,7 +147,7 @@ fn down_to_the_statement_and_back() {
                                                             │   i = 2
     level 3 of 3, 2 choices, 3 of 57 executions shown                                      ? help  q end
     "#);
-    assert_eq!(state.press(Key::Right), Wish::Nothing);
+    assert_eq!(state.press(Key::Right), BrowserAction::Nothing);
     assert!(state.message.is_some());
     // Select the row, fold it, select its parent row, and fold that.
     for expected in [(1, Item::Flow(0)), (1, Item::Flow(0)), (0, Item::Flow(1)), (0, Item::Flow(1))] {
@@ -156,9 +156,9 @@ fn down_to_the_statement_and_back() {
     }
     assert_eq!(state.rows().len(), 6);
     // A child that was opened before needs no new computation: unfold, then enter.
-    assert_eq!(state.press(Key::Right), Wish::Nothing);
+    assert_eq!(state.press(Key::Right), BrowserAction::Nothing);
     assert_eq!(state.selected(), (0, Item::Flow(1)));
-    assert_eq!(state.press(Key::Right), Wish::Nothing);
+    assert_eq!(state.press(Key::Right), BrowserAction::Nothing);
     assert_eq!(state.selected(), (1, Item::Flow(0)));
     assert_eq!((state.choices, state.shown(), state.deepest), (2, 3, 3));
 }
@@ -167,17 +167,17 @@ fn down_to_the_statement_and_back() {
 fn phases_can_be_entered_if_anything_came_from_them() {
     let mut state = state();
     state.press(Key::End);
-    assert_eq!(state.press(Key::Right), Wish::Open { level: 0, flow: None });
+    assert_eq!(state.press(Key::Right), BrowserAction::Open { level: 0, flow: None });
     state.refused("failed to replay".to_owned());
     assert!(text(&draw(&state, &sources(), 80, 10)).ends_with("failed to replay"));
     state.press(Key::Up);
     assert_eq!(state.selected(), (0, Item::Phase(2)));
-    assert_eq!(state.press(Key::Right), Wish::Nothing);
+    assert_eq!(state.press(Key::Right), BrowserAction::Nothing);
     assert_eq!(state.message.as_deref(), Some("nothing that is asked about came from this phase"));
     state.press(Key::Up);
     state.press(Key::Up);
     assert_eq!(state.selected(), (0, Item::Phase(1)));
-    assert_eq!(state.press(Key::Right), Wish::Open { level: 0, flow: Some(1) });
+    assert_eq!(state.press(Key::Right), BrowserAction::Open { level: 0, flow: Some(1) });
 }
 
 #[test]
@@ -185,8 +185,8 @@ fn help_goes_with_any_key_and_q_ends() {
     let mut state = state();
     state.press(Key::Help);
     assert!(text(&draw(&state, &sources(), 100, 20)).contains("fold, or back"));
-    assert_eq!(state.press(Key::Quit), Wish::Nothing);
-    assert_eq!(state.press(Key::Quit), Wish::Quit);
+    assert_eq!(state.press(Key::Quit), BrowserAction::Nothing);
+    assert_eq!(state.press(Key::Quit), BrowserAction::Quit);
 }
 
 /// For every size and key sequence, a frame fits, and nothing in it moves the cursor.
@@ -195,7 +195,7 @@ fn every_frame_fits() {
     let mut state = state();
     let keys = [Key::Down, Key::Right, Key::PageDown, Key::Right, Key::Help, Key::Up, Key::Home, Key::Left];
     for (n, key) in keys.into_iter().cycle().take(40).enumerate() {
-        if let Wish::Open { .. } = state.press(key) {
+        if let BrowserAction::Open { .. } = state.press(key) {
             match n % 3 {
                 0 => state.opened(Answer::Level { told: second(), passed: n % 2 }),
                 1 => state.opened(Answer::End { place: place(99), passed: 0 }),

@@ -82,7 +82,7 @@ proptest! {
                 _ => vec![i as u32 + 1, (a + b) % n],
             })
             .collect();
-        let ways = Ways::of(&function(successors.iter().map(|s| (vec![], vec![], s.clone())).collect()));
+        let ways = BranchEdges::of(&function(successors.iter().map(|s| (vec![], vec![], s.clone())).collect()));
         let depends = |b: u32, on: u32, by: u32| {
             always(&successors, b, by) && (b == on || !always(&successors, b, on))
         };
@@ -121,7 +121,7 @@ fn a_join_alone_assigns_nothing() {
         (vec![phi(2, &[(1, 0), (2, 1)])], vec![], vec![4]),
         (vec![phi(3, &[(0, 0), (3, 2)])], vec![], vec![]),
     ]);
-    let ways = Ways::of(&f);
+    let ways = BranchEdges::of(&f);
     let may = |way, reg, through: &[Reg]| ways.may_assign(way, &ways.region(way), reg, through);
     // All conditions were true except the inner one.
     assert!(may((1, 2), 0, &[2, 3]));
@@ -139,7 +139,7 @@ fn another_round_assigns() {
         (vec![], vec![make(2)], vec![1]),
         (vec![], vec![], vec![]),
     ]);
-    let ways = Ways::of(&f);
+    let ways = BranchEdges::of(&f);
     let region = ways.region((1, 2));
     assert!(ways.may_assign((1, 2), &region, 1, &[]));
     // A variable that the loop only carries around.

@@ -1,26 +1,26 @@
 //! Sentences about a difference.
 
-use crate::calls::{self, Shape};
-use crate::candidates::{Candidate, Said, said};
+use crate::calls::{self, CallKind};
+use crate::candidates::{AnswerContent, Candidate, said};
 use crate::decode;
 use crate::find::Culprit;
 use crate::limits::LIMITS;
 use crate::narrow::Line;
-use crate::place::Places;
+use crate::place::PathMap;
 use crate::record::{Call, Key, KeyId, Start};
-use crate::there::There;
+use crate::there::RecordIndex;
 use crate::words::{date, is_text, quoted, short, text};
 use nix::libc;
 use std::collections::HashMap;
 
-pub struct Teller<'a> {
-    pub there: &'a There<'a>,
-    pub here: &'a There<'a>,
-    pub places: &'a Places,
+pub struct DifferenceFormatter<'a> {
+    pub there: &'a RecordIndex<'a>,
+    pub here: &'a RecordIndex<'a>,
+    pub places: &'a PathMap,
 }
 
 /// The parts of a sentence about one thing on both sides.
-struct Told {
+struct Description {
     kind: &'static str,
     name: String,
     there: String,
@@ -29,7 +29,7 @@ struct Told {
     sentence: String,
 }
 
-impl Teller<'_> {
+impl DifferenceFormatter<'_> {
     /// A sentence about a candidate that was not shown to decide.
     pub fn difference(&self, candidate: &Candidate) -> String {
         self.told(candidate, &[]).sentence
@@ -55,7 +55,7 @@ impl Teller<'_> {
         }
     }
 
-    fn told(&self, candidate: &Candidate, lines: &[Line]) -> Told {
+    fn told(&self, candidate: &Candidate, lines: &[Line]) -> Description {
         let Some(id) = candidate.keys.first().copied() else { return plain("thing", String::new()) };
         if let Some(directory) = &candidate.directory {
             return self.missing_directory(id, directory);
@@ -105,13 +105,15 @@ impl Teller<'_> {
         }
     }
 
-    fn missing_directory(&self, id: KeyId, directory: &[u8]) -> Told {
+    fn missing_directory(&self, id: KeyId, directory: &[u8]) -> Description {
         let name = text(directory);
         let mut sentence = format!("the directory {name} does not exist here");
-        if let Some(call) = self.pair(id).and_then(|(_, here)| here).filter(|call| call.result < 0) {
+        if let Some(call) =
+            self.differing_answers(id).and_then(|(_, here)| here).filter(|call| call.result < 0)
+        {
             sentence += &format!(" ({} gave {})", self.call(id, call), calls::error_name(call.result));
         }
-        Told {
+        Description {
             kind: "directory missing",
             name,
             there: "exists".to_owned(),
@@ -122,7 +124,7 @@ impl Teller<'_> {
 
     /// The answers that differ, recorded and here: the first error, or else the first bytes that were read,
     /// or else the first difference.
-    fn pair(&self, id: KeyId) -> Option<(Option<&Call>, Option<&Call>)> {
+    fn differing_answers(&self, id: KeyId) -> Option<(Option<&Call>, Option<&Call>)> {
         let own = self.here.id(self.there.record.key(id))?;
         let mut times: HashMap<(u32, u64), usize> = HashMap::new();
         let mut differing = Vec::new();
@@ -143,7 +145,7 @@ impl Teller<'_> {
             call.result < 0 || recorded.is_some_and(|recorded| recorded.result < 0)
         };
         let read = |(_, call): &&(Option<&Call>, &Call)| {
-            matches!(crate::there::shape(call), Some(Shape::Read { .. } | Shape::Receive { .. }))
+            matches!(crate::there::shape(call), Some(CallKind::Read { .. } | CallKind::Receive { .. }))
         };
         let told =
             differing.iter().find(failed).or_else(|| differing.iter().find(read)).or(differing.first());
@@ -183,7 +185,7 @@ impl Teller<'_> {
         }
     }
 
-    fn file(&self, id: KeyId, path: &[u8], lines: &[Line]) -> Told {
+    fn file(&self, id: KeyId, path: &[u8], lines: &[Line]) -> Description {
         let mut told = self.by_calls(id, self.there.record.key(id));
         told.name = text(path);
         if lines.is_empty() {
@@ -215,14 +217,14 @@ impl Teller<'_> {
     }
 
     /// Describes the thing by the first answers that differ.
-    fn by_calls(&self, id: KeyId, key: &Key) -> Told {
+    fn by_calls(&self, id: KeyId, key: &Key) -> Description {
         let kind = kind(key);
-        let (there, here) = self.pair(id).unwrap_or((None, None));
+        let (there, here) = self.differing_answers(id).unwrap_or((None, None));
         let Some(asked) = here.or(there).or_else(|| self.there.calls(id).next()) else {
             return plain(kind, self.name(id));
         };
         let name = self.call(id, asked);
-        let had = self.as_there(id, there, here.is_some_and(|call| call.result < 0));
+        let had = self.recorded_state(id, there, here.is_some_and(|call| call.result < 0));
         let has = match here {
             Some(call) => self.answer(self.here, call, there.map(|there| (self.there, there))),
             None => "was not reached here".to_owned(),
@@ -234,11 +236,11 @@ impl Teller<'_> {
             Some(_) => format!("{name} {has} here; there {had}"),
             None => format!("{name} was not reached here; there {had}"),
         };
-        Told { kind, name: self.name(id), there: had, here: has, sentence }
+        Description { kind, name: self.name(id), there: had, here: has, sentence }
     }
 
     /// What the recorded run found, for "there …".
-    fn as_there(&self, id: KeyId, call: Option<&Call>, failed: bool) -> String {
+    fn recorded_state(&self, id: KeyId, call: Option<&Call>, failed: bool) -> String {
         match call {
             Some(call) if call.result < 0 => format!("it gave {}", calls::error_name(call.result)),
             Some(call) if matches!(self.there.record.key(id), Key::File(_)) && (is_open(call) || failed) => {
@@ -271,15 +273,20 @@ impl Teller<'_> {
     }
 
     /// A verb and the content of an answer, if it differs from `other`.
-    fn answer(&self, side: &There<'_>, call: &Call, other: Option<(&There<'_>, &Call)>) -> String {
+    fn answer(
+        &self,
+        side: &RecordIndex<'_>,
+        call: &Call,
+        other: Option<(&RecordIndex<'_>, &Call)>,
+    ) -> String {
         let other = other.map(|(side, call)| said(side.record, call));
         match (said(side.record, call), other) {
-            (Said::Error(error), _) => format!("gave {}", calls::error_name(error)),
-            (Said::Number(number), _) => format!("gave {number}"),
-            (Said::Done, _) => "succeeded".to_owned(),
+            (AnswerContent::Error(error), _) => format!("gave {}", calls::error_name(error)),
+            (AnswerContent::Number(number), _) => format!("gave {number}"),
+            (AnswerContent::Done, _) => "succeeded".to_owned(),
             (
-                Said::About { mode, size, user, group, modified },
-                Some(Said::About { mode: m, size: s, user: u, group: g, modified: t }),
+                AnswerContent::About { mode, size, user, group, modified },
+                Some(AnswerContent::About { mode: m, size: s, user: u, group: g, modified: t }),
             ) => {
                 let mut parts = Vec::new();
                 if mode != m {
@@ -296,24 +303,28 @@ impl Teller<'_> {
                 }
                 format!("said {}", if parts.is_empty() { "the same".to_owned() } else { parts.join(", ") })
             }
-            (Said::About { size, .. }, _) => format!("said {size} bytes"),
-            (Said::Names(names), Some(Said::Names(others))) => {
+            (AnswerContent::About { size, .. }, _) => format!("said {size} bytes"),
+            (AnswerContent::Names(names), Some(AnswerContent::Names(others))) => {
                 let only: Vec<String> = names.difference(&others).take(5).map(|name| text(name)).collect();
                 match only.is_empty() {
                     true => format!("listed {} names", names.len()),
                     false => format!("listed {}", only.join(", ")),
                 }
             }
-            (Said::Names(names), _) => format!("listed {} names", names.len()),
-            (Said::Bytes(bytes), _) if is_connection(call) => format!("gave {}", connection_error(&bytes)),
-            (Said::Bytes(bytes), Some(Said::Bytes(others))) if !is_text(&bytes) || !is_text(&others) => {
+            (AnswerContent::Names(names), _) => format!("listed {} names", names.len()),
+            (AnswerContent::Bytes(bytes), _) if is_connection(call) => {
+                format!("gave {}", connection_error(&bytes))
+            }
+            (AnswerContent::Bytes(bytes), Some(AnswerContent::Bytes(others)))
+                if !is_text(&bytes) || !is_text(&others) =>
+            {
                 different_bytes(call, &bytes, &others)
             }
-            (Said::Bytes(bytes), _) => format!("gave {}", quoted(&bytes[..bytes.len().min(60)])),
+            (AnswerContent::Bytes(bytes), _) => format!("gave {}", quoted(&bytes[..bytes.len().min(60)])),
         }
     }
 
-    fn time(&self, side: &There<'_>, id: KeyId) -> Option<String> {
+    fn time(&self, side: &RecordIndex<'_>, id: KeyId) -> Option<String> {
         let call = side.calls(id).next()?;
         let bytes = call.writes.first().map(|write| side.record.blob(write.blob));
         decode::time(call.number, call.result, bytes).map(date)
@@ -350,7 +361,7 @@ fn different_bytes(call: &Call, bytes: &[u8], others: &[u8]) -> String {
 }
 
 fn is_open(call: &Call) -> bool {
-    matches!(crate::there::shape(call), Some(Shape::Open { .. }))
+    matches!(crate::there::shape(call), Some(CallKind::Open { .. }))
 }
 
 /// The kind of a key, in a word.
@@ -376,25 +387,25 @@ pub fn kind(key: &Key) -> &'static str {
     }
 }
 
-fn plain(kind: &'static str, name: String) -> Told {
-    Told { kind, sentence: format!("{name} differs"), name, there: String::new(), here: String::new() }
+fn plain(kind: &'static str, name: String) -> Description {
+    Description { kind, sentence: format!("{name} differs"), name, there: String::new(), here: String::new() }
 }
 
-fn either(kind: &'static str, name: String, there: Option<String>, here: Option<String>) -> Told {
+fn either(kind: &'static str, name: String, there: Option<String>, here: Option<String>) -> Description {
     let none = || "not there".to_owned();
     let (there, here) = (there.unwrap_or_else(none), here.unwrap_or_else(none));
-    Told { kind, sentence: format!("{name} is {here} here; there it was {there}"), name, there, here }
+    Description { kind, sentence: format!("{name} is {here} here; there it was {there}"), name, there, here }
 }
 
-fn variable(there: &Start, here: &Start, name: &[u8]) -> Told {
+fn variable(there: &Start, here: &Start, name: &[u8]) -> Description {
     let value = |start: &Start| start.variables.iter().find(|(n, _)| n == name).map(|(_, v)| quoted(v));
     let unset = || "not set".to_owned();
     let (there, here) = (value(there).unwrap_or_else(unset), value(here).unwrap_or_else(unset));
     let sentence = format!("the variable {} is {here} here; there it was {there}", text(name));
-    Told { kind: "variable", name: text(name), there, here, sentence }
+    Description { kind: "variable", name: text(name), there, here, sentence }
 }
 
-fn limit(there: &Start, here: &Start, number: u32) -> Told {
+fn limit(there: &Start, here: &Start, number: u32) -> Description {
     let known = LIMITS.iter().find(|limit| limit.0 == number);
     let name = known.map_or_else(
         || format!("limit {number}"),

@@ -10,7 +10,7 @@ use crate::inst::{Call, Inst, Operand};
 use crate::objects::{OUTSIDE, Object, ObjectId};
 use crate::outside::Outside;
 use crate::points_to::{Place, PointsTo, Precision, slots};
-use crate::whole::{Callee, Whole};
+use crate::whole::{Callee, LinkedProgram};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub enum Target {
 }
 
 /// See the module documentation.
-pub struct MayDefine {
+pub struct ModSummaries {
     pointers: PointsTo,
     /// All targets. Sets contain indices into this list.
     targets: Vec<Target>,
@@ -54,22 +54,22 @@ pub struct MayDefine {
     frames: Vec<BTreeMap<u32, u64>>,
 }
 
-impl MayDefine {
+impl ModSummaries {
     /// Analyses all functions of a program.
     #[must_use]
     pub fn compute(
-        whole: &Whole<'_>,
+        whole: &LinkedProgram<'_>,
         outside: &dyn Outside,
         precision: Precision,
         entries: &[u32],
-    ) -> MayDefine {
+    ) -> ModSummaries {
         let pointers = PointsTo::compute(whole, outside, precision, entries);
         let frames = (0..whole.functions()).map(|f| frame_addresses(whole, f)).collect();
         let mut instances = vec![Vec::new(); whole.functions() as usize];
         for instance in 0..pointers.instances() {
             instances[pointers.function(instance) as usize].push(instance);
         }
-        let mut all = MayDefine {
+        let mut all = ModSummaries {
             pointers,
             targets: Vec::new(),
             summaries: Vec::new(),
@@ -78,7 +78,7 @@ impl MayDefine {
             direct: Vec::new(),
             frames,
         };
-        let mut numbers = Numbers::default();
+        let mut numbers = TargetInterner::default();
         for instance in 0..all.pointers.instances() {
             let code = whole.function(all.pointers.function(instance)).code.iter().enumerate();
             let stores = code.filter_map(|(index, inst)| {
@@ -119,7 +119,13 @@ impl MayDefine {
 
     /// The memory that an instruction may store to, in any instance of its function.
     #[must_use]
-    pub fn of_inst(&self, whole: &Whole<'_>, outside: &dyn Outside, function: u32, index: u32) -> Bits {
+    pub fn of_inst(
+        &self,
+        whole: &LinkedProgram<'_>,
+        outside: &dyn Outside,
+        function: u32,
+        index: u32,
+    ) -> Bits {
         let mut set = Bits::default();
         for instance in &self.instances[function as usize] {
             let direct = &self.direct[*instance as usize];
@@ -135,7 +141,7 @@ impl MayDefine {
 
     /// The modelled functions that an indirect call may call.
     #[must_use]
-    pub fn pointed_callees(&self, function: u32, index: u32) -> Vec<u32> {
+    pub fn indirect_callees(&self, function: u32, index: u32) -> Vec<u32> {
         let all = self.instances[function as usize].iter();
         let all: BTreeSet<u32> = all.flat_map(|i| self.pointers.callees(*i, index)).copied().collect();
         all.into_iter().collect()
@@ -144,7 +150,13 @@ impl MayDefine {
     /// The instances that an instruction of an instance may call, directly or by a callback from a
     /// function without a model.
     #[must_use]
-    pub fn called(&self, whole: &Whole<'_>, outside: &dyn Outside, instance: u32, index: u32) -> Vec<u32> {
+    pub fn called(
+        &self,
+        whole: &LinkedProgram<'_>,
+        outside: &dyn Outside,
+        instance: u32,
+        index: u32,
+    ) -> Vec<u32> {
         let function = self.pointers.function(instance);
         let Inst::Call(call) = &whole.function(function).code[index as usize] else { return Vec::new() };
         match whole.callee(function, call.callee) {
@@ -186,7 +198,7 @@ impl MayDefine {
         all.into_iter().collect()
     }
 
-    fn summaries(&self, whole: &Whole<'_>, outside: &dyn Outside) -> Vec<Bits> {
+    fn summaries(&self, whole: &LinkedProgram<'_>, outside: &dyn Outside) -> Vec<Bits> {
         let count = self.pointers.instances();
         let foreign: Bits = (0..self.targets.len() as u32)
             .filter(|t| matches!(self.targets[*t as usize], Target::Of { .. }))
@@ -221,11 +233,11 @@ impl MayDefine {
     /// model. Memoised.
     fn stores(
         &self,
-        whole: &Whole<'_>,
+        whole: &LinkedProgram<'_>,
         outside: &dyn Outside,
         instance: u32,
         inst: &Inst,
-        numbers: &mut Numbers,
+        numbers: &mut TargetInterner,
     ) -> Arc<Bits> {
         // Many instructions store through pointers with the same points-to list.
         let shared = match inst {
@@ -253,7 +265,7 @@ impl MayDefine {
     /// model.
     fn direct(
         &self,
-        whole: &Whole<'_>,
+        whole: &LinkedProgram<'_>,
         outside: &dyn Outside,
         instance: u32,
         inst: &Inst,
@@ -308,8 +320,8 @@ impl MayDefine {
                 for (operand, k) in args {
                     self.pointed(instance, operand, k, None, out);
                 }
-                let reached = self.pointers.content(OUTSIDE).iter().map(|p| whole_of(p.object));
-                out.extend(reached.chain([whole_of(OUTSIDE)]));
+                let reached = self.pointers.content(OUTSIDE).iter().map(|p| entire_object(p.object));
+                out.extend(reached.chain([entire_object(OUTSIDE)]));
             }
         }
     }
@@ -344,7 +356,7 @@ impl MayDefine {
                     out.push(Target::Of { object, start, end: start.saturating_add(len) });
                 }
                 (Some(start), None) => out.push(Target::Of { object, start, end: u64::MAX }),
-                (None, _) => out.push(whole_of(object)),
+                (None, _) => out.push(entire_object(object)),
             }
         }
     }
@@ -352,14 +364,14 @@ impl MayDefine {
 
 /// Assigns numbers to targets.
 #[derive(Default)]
-struct Numbers {
+struct TargetInterner {
     list: Vec<Target>,
     index: HashMap<Target, u32>,
     /// Memoised sets, by points-to list and store size.
     shared: HashMap<(u32, u64), Arc<Bits>>,
 }
 
-impl Numbers {
+impl TargetInterner {
     fn of(&mut self, target: Target) -> u32 {
         let next = self.list.len() as u32;
         *self.index.entry(target).or_insert_with(|| {
@@ -369,12 +381,12 @@ impl Numbers {
     }
 }
 
-fn whole_of(object: ObjectId) -> Target {
+fn entire_object(object: ObjectId) -> Target {
     Target::Of { object, start: 0, end: u64::MAX }
 }
 
 /// Registers that always hold the address of a fixed offset in the function's frame.
-fn frame_addresses(whole: &Whole<'_>, function: u32) -> BTreeMap<u32, u64> {
+fn frame_addresses(whole: &LinkedProgram<'_>, function: u32) -> BTreeMap<u32, u64> {
     let mut known = BTreeMap::new();
     // Definitions precede uses, except for values that arrive over loop back edges.
     for inst in &whole.function(function).code {

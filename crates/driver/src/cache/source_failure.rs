@@ -6,7 +6,7 @@
 //! the output must end with the error count.
 
 /// Whether this is the output of a completed compilation that failed because of its source.
-pub fn is_refusal(code: i32, said: &[u8]) -> bool {
+pub fn is_source_failure(code: i32, said: &[u8]) -> bool {
     if code != 1 {
         return false;
     }
@@ -15,7 +15,7 @@ pub fn is_refusal(code: i32, said: &[u8]) -> bool {
     let counted = lines.next().is_some_and(is_count);
     let mut located = false;
     for line in text.lines() {
-        match error_at(line) {
+        match error_has_location(line) {
             Some(true) => located = true,
             Some(false) => return false,
             None => {}
@@ -25,7 +25,7 @@ pub fn is_refusal(code: i32, said: &[u8]) -> bool {
 }
 
 /// For a line with an error: whether the error has a source location.
-fn error_at(line: &str) -> Option<bool> {
+fn error_has_location(line: &str) -> Option<bool> {
     if line == "fatal error: too many errors emitted, stopping now [-ferror-limit=]" {
         return None;
     }
@@ -81,7 +81,7 @@ mod tests {
             "\x1b[1ma.c:1:5: \x1b[0m\x1b[0;1;31merror: \x1b[0m\x1b[1mexpected ')'\x1b[0m\n1 error generated.\n",
             "a.c:1:1: error: x\n    4 | puts(\"error: unlocated\");\n1 error generated.\n",
         ] {
-            assert!(is_refusal(1, text.as_bytes()), "{text}");
+            assert!(is_source_failure(1, text.as_bytes()), "{text}");
         }
     }
 
@@ -89,7 +89,7 @@ mod tests {
     fn bad_luck_is_none() {
         let ordinary = "a.c:1:5: error: x\n1 error generated.\n";
         for code in [0, 2, 137, 139, 254] {
-            assert!(!is_refusal(code, ordinary.as_bytes()), "{code}");
+            assert!(!is_source_failure(code, ordinary.as_bytes()), "{code}");
         }
         for text in [
             "",
@@ -100,7 +100,7 @@ mod tests {
             "clang: error: unable to execute command: Killed\n",
             "a.c:1:5: warning: x\nclang: error: clang frontend command failed due to signal\n1 error generated.\n",
         ] {
-            assert!(!is_refusal(1, text.as_bytes()), "{text}");
+            assert!(!is_source_failure(1, text.as_bytes()), "{text}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The events of one stream in order, over the forks that led to it.
 
 use crate::error::Result;
-use recording::decode::{Decoder, Head, Mark};
+use recording::decode::{Decoder, EventHead, Mark};
 use recording::event::{Event, Position};
 use serde::{Deserialize, Serialize};
 
@@ -31,22 +31,22 @@ impl Stream {
     }
 }
 
-/// The position of a stream's [`Tape`], for checkpoints.
+/// The position of a stream's [`EventCursor`], for checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TapeMark {
+pub struct EventCursorMark {
     part: usize,
     mark: Mark,
 }
 
 /// Reads a stream's events.
 #[derive(Clone, Copy)]
-pub struct Tape<'a> {
+pub struct EventCursor<'a> {
     parts: &'a [Vec<u8>],
     part: usize,
     decoder: Decoder<'a>,
 }
 
-impl TapeMark {
+impl EventCursorMark {
     /// Whether the position exists in a stream.
     #[must_use]
     pub fn is_in(&self, stream: &Stream) -> bool {
@@ -55,22 +55,22 @@ impl TapeMark {
     }
 }
 
-impl<'a> Tape<'a> {
+impl<'a> EventCursor<'a> {
     #[must_use]
-    pub fn new(stream: &'a Stream) -> Tape<'a> {
+    pub fn new(stream: &'a Stream) -> EventCursor<'a> {
         let first: &[u8] = stream.parts.first().map_or(&[], |p| p);
-        let mut tape = Tape { parts: &stream.parts, part: 0, decoder: Decoder::new(first) };
-        tape.skip();
-        tape
+        let mut event_cursor = EventCursor { parts: &stream.parts, part: 0, decoder: Decoder::new(first) };
+        event_cursor.skip();
+        event_cursor
     }
 
     /// At the beginning of a part.
     #[must_use]
-    pub fn at_part(stream: &'a Stream, part: usize) -> Tape<'a> {
+    pub fn at_part(stream: &'a Stream, part: usize) -> EventCursor<'a> {
         let bytes: &[u8] = stream.parts.get(part).map_or(&[], |p| p);
-        let mut tape = Tape { parts: &stream.parts, part, decoder: Decoder::new(bytes) };
-        tape.skip();
-        tape
+        let mut event_cursor = EventCursor { parts: &stream.parts, part, decoder: Decoder::new(bytes) };
+        event_cursor.skip();
+        event_cursor
     }
 
     /// The current part, and the number of its bytes that are consumed.
@@ -80,14 +80,14 @@ impl<'a> Tape<'a> {
     }
 
     #[must_use]
-    pub fn resume(stream: &'a Stream, at: TapeMark) -> Tape<'a> {
+    pub fn resume(stream: &'a Stream, at: EventCursorMark) -> EventCursor<'a> {
         let bytes: &[u8] = stream.parts.get(at.part).map_or(&[], |p| p);
-        Tape { parts: &stream.parts, part: at.part, decoder: Decoder::resume(bytes, at.mark) }
+        EventCursor { parts: &stream.parts, part: at.part, decoder: Decoder::resume(bytes, at.mark) }
     }
 
     #[must_use]
-    pub fn mark(&self) -> TapeMark {
-        TapeMark { part: self.part, mark: self.decoder.mark() }
+    pub fn mark(&self) -> EventCursorMark {
+        EventCursorMark { part: self.part, mark: self.decoder.mark() }
     }
 
     fn skip(&mut self) {
@@ -103,7 +103,7 @@ impl<'a> Tape<'a> {
     /// The next event's head. A part that ends in the middle of an event, or in invalid bytes, ends there:
     /// the events before are usable.
     #[must_use]
-    pub fn peek(&self) -> Option<Head> {
+    pub fn peek(&self) -> Option<EventHead> {
         self.decoder.peek().ok().flatten()
     }
 

@@ -1,4 +1,4 @@
-//! A desk to work at: a directory of its own, files, commands, and a transcript of the
+//! A sandbox to work at: a directory of its own, files, commands, and a transcript of the
 //! session that reads like a terminal.
 
 #![allow(dead_code)] // Each test file uses a part of it.
@@ -8,22 +8,22 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-pub struct Desk {
+pub struct Sandbox {
     dir: tempfile::TempDir,
     transcript: String,
 }
 
-impl Desk {
-    pub fn new() -> Desk {
-        Desk { dir: tempfile::tempdir().expect("a temporary directory"), transcript: String::new() }
+impl Sandbox {
+    pub fn new() -> Sandbox {
+        Sandbox { dir: tempfile::tempdir().expect("a temporary directory"), transcript: String::new() }
     }
 
-    /// A desk with one C program, compiled by `relapse cc -g` to `./name`.
-    pub fn with_program(name: &str, source: &str) -> Desk {
-        let mut desk = Desk::new();
-        desk.file(&format!("{name}.c"), source);
-        desk.quietly(&format!("relapse cc -g -O1 -pthread -o {name} {name}.c"));
-        desk
+    /// A sandbox with one C program, compiled by `relapse cc -g` to `./name`.
+    pub fn with_program(name: &str, source: &str) -> Sandbox {
+        let mut sandbox = Sandbox::new();
+        sandbox.file(&format!("{name}.c"), source);
+        sandbox.quietly(&format!("relapse cc -g -O1 -pthread -o {name} {name}.c"));
+        sandbox
     }
 
     pub fn path(&self) -> &Path {
@@ -99,7 +99,7 @@ impl Desk {
 
     /// The session so far, with the directory's name replaced.
     pub fn transcript(&self) -> String {
-        let real = self.path().canonicalize().expect("the desk's path");
+        let real = self.path().canonicalize().expect("the sandbox's path");
         self.transcript
             .replace(&real.display().to_string(), "[DESK]")
             .replace(&self.path().display().to_string(), "[DESK]")
@@ -107,11 +107,11 @@ impl Desk {
 }
 
 /// Compiles, records and loads a program.
-pub fn recorded(source: &str, stdin: &str) -> (Desk, LoadedProcess) {
-    let mut desk = Desk::with_program("p", source);
-    desk.record("./p", stdin);
-    let process = desk.loaded();
-    (desk, process)
+pub fn recorded(source: &str, stdin: &str) -> (Sandbox, LoadedProcess) {
+    let mut sandbox = Sandbox::with_program("p", source);
+    sandbox.record("./p", stdin);
+    let process = sandbox.loaded();
+    (sandbox, process)
 }
 
 /// Runs a command with bytes on its standard input.
@@ -161,9 +161,9 @@ pub const FILTERS: &[(&str, &str)] = &[
 
 #[macro_export]
 macro_rules! assert_session {
-    ($desk:expr, @$expected:literal) => {
-        insta::with_settings!({ filters => $crate::desk::FILTERS.to_vec() }, {
-            insta::assert_snapshot!($desk.transcript(), @$expected);
+    ($sandbox:expr, @$expected:literal) => {
+        insta::with_settings!({ filters => $crate::sandbox::FILTERS.to_vec() }, {
+            insta::assert_snapshot!($sandbox.transcript(), @$expected);
         });
     };
 }

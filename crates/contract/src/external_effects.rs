@@ -5,13 +5,13 @@
 //! with their string and integer arguments. Two calls that begin in equal states and have the same effects
 //! end in equal states.
 
-use crate::judge::{DEEDS, Output};
+use crate::judge::{EFFECT_PREFIX, Output};
 use externals::{Access, External, State};
 use replay::memory::Memory;
 use replay::observer::ExternalCall;
 
 /// Functions that change files and processes given by name or number.
-const ACTING: &[&str] = &[
+const EFFECTFUL: &[&str] = &[
     "chmod",
     "chown",
     "close",
@@ -49,9 +49,10 @@ const ACTING: &[&str] = &[
 const MAX_TEXT: u64 = 4096;
 
 /// The effect of an external call: the name under which it is compared, and its text.
-pub(crate) fn deed(name: &str, call: &ExternalCall<'_>, memory: &Memory) -> Option<Output> {
+pub(crate) fn external_effect(name: &str, call: &ExternalCall<'_>, memory: &Memory) -> Option<Output> {
     let known = call.known?;
-    let is_one = ACTING.contains(&name) || known.hidden.iter().any(|h| is_setting(h.state, h.access));
+    let is_one =
+        EFFECTFUL.contains(&name) || known.hidden.iter().any(|h| changes_process_state(h.state, h.access));
     if !is_one {
         return None;
     }
@@ -59,11 +60,11 @@ pub(crate) fn deed(name: &str, call: &ExternalCall<'_>, memory: &Memory) -> Opti
     for (n, value) in call.args.iter().enumerate().take(parameters(name, known)) {
         arguments.push(argument(known, n, *value, memory)?);
     }
-    Some((format!("{DEEDS}{name}"), format!("{name}({})\n", arguments.join(", ")).into_bytes()))
+    Some((format!("{EFFECT_PREFIX}{name}"), format!("{name}({})\n", arguments.join(", ")).into_bytes()))
 }
 
 /// Whether process-wide state changes.
-fn is_setting(state: State, access: Access) -> bool {
+fn changes_process_state(state: State, access: Access) -> bool {
     let is_of_process = matches!(
         state,
         State::Environment

@@ -43,12 +43,12 @@ impl Said {
 
 /// The number of matched events of each view so far.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct MatchCounts {
     /// That number plus one; 0 for views that have not occurred.
     counts: Vec<u32>,
 }
 
-impl Tally {
+impl MatchCounts {
     #[inline]
     fn of(&mut self, view: u32) -> &mut u32 {
         if view as usize >= self.counts.len() {
@@ -132,16 +132,16 @@ impl ByView {
 
 /// The candidates of a range of one run.
 #[derive(Debug, Default)]
-pub struct Leftovers {
+pub struct UnmatchedEvents {
     /// Events, ascending.
     pub events: Vec<u32>,
     /// The candidates by view, for each view type.
     pub by_view: Vec<ByView>,
 }
 
-impl Leftovers {
+impl UnmatchedEvents {
     /// Collects the candidates of a range. `other` has the keys of the other run's unmatched events;
-    /// `tallies` is carried over from range to range.
+    /// `match_counts` is carried over from range to range.
     #[must_use]
     pub fn gather(
         trace: &Trace,
@@ -149,8 +149,8 @@ impl Leftovers {
         partners: &[u32],
         other: &Said,
         kinds: &[ViewType],
-        tallies: &mut [Tally],
-    ) -> Leftovers {
+        match_counts: &mut [MatchCounts],
+    ) -> UnmatchedEvents {
         let mut events = Vec::new();
         let mut listed: Vec<Vec<(u32, Entry)>> = vec![Vec::new(); kinds.len()];
         let (mut rows, mut keys) = (trace.rows.cursor(), trace.keys.cursor());
@@ -165,7 +165,7 @@ impl Leftovers {
                 let view = (kind.naming)(trace, row).unwrap_or(NONE);
                 let mut mark = 0;
                 if view != NONE {
-                    let count = tallies[n].of(view);
+                    let count = match_counts[n].of(view);
                     mark = *count;
                     *count += u32::from(!alone);
                 }
@@ -174,7 +174,7 @@ impl Leftovers {
                 }
             }
         }
-        Leftovers { events, by_view: listed.iter().map(|l| ByView::new(l)).collect() }
+        UnmatchedEvents { events, by_view: listed.iter().map(|l| ByView::new(l)).collect() }
     }
 
     /// The size in memory, in bytes.
@@ -209,10 +209,10 @@ mod tests {
             let partners: Vec<u32> =
                 (0..events.len()).map(|e| if alone[e] { NONE } else { 0 }).collect();
             let kinds = [METHOD, TARGET];
-            let mut tallies = [Tally::default(), Tally::default()];
+            let mut match_counts = [MatchCounts::default(), MatchCounts::default()];
             let cut = cut.min(events.len());
             for range in [0..cut, cut..events.len()] {
-                let found = Leftovers::gather(&trace, range.clone(), &partners, &other, &kinds, &mut tallies);
+                let found = UnmatchedEvents::gather(&trace, range.clone(), &partners, &other, &kinds, &mut match_counts);
                 for e in range.clone().filter(|e| alone[*e] && said.contains(&events[*e].2)) {
                     prop_assert!(found.events.contains(&(e as u32)), "nothing that may have moved is missed");
                 }

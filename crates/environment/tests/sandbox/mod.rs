@@ -9,18 +9,18 @@ use environment::{Stream, file};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub struct Workshop {
+pub struct Sandbox {
     folder: tempfile::TempDir,
     variables: Vec<(String, String)>,
     pub limits: Vec<(u32, u64, u64)>,
 }
 
-impl Workshop {
-    pub fn new() -> Workshop {
+impl Sandbox {
+    pub fn new() -> Sandbox {
         let folder = tempfile::tempdir().expect("a temporary directory");
         let home = folder.path().join("home").display().to_string();
         let variables = [("PATH", "/usr/bin:/bin"), ("HOME", &home), ("LC_ALL", "C")];
-        Workshop {
+        Sandbox {
             variables: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
             folder,
             limits: Vec::new(),

@@ -34,21 +34,21 @@ pub(crate) fn session() -> &'static str {
 
 /// Kills every process with this mark.
 pub(crate) fn kill_marked(mark: &Mark) {
-    kill_where(|value| value == mark.0, None);
+    kill_matching(|value| value == mark.0, None);
 }
 
 /// Kills processes that an earlier process of this tool left running.
 pub(crate) fn kill_session(session: &str) {
-    kill_where(|value| value.strip_prefix(session).is_some_and(|rest| rest.starts_with('.')), None);
+    kill_matching(|value| value.strip_prefix(session).is_some_and(|rest| rest.starts_with('.')), None);
 }
 
 /// Kills every process with this mark except one.
 pub(crate) fn kill_all_but(spared: Pid, mark: &Mark) {
-    kill_where(|value| value == mark.0, Some(spared));
+    kill_matching(|value| value == mark.0, Some(spared));
 }
 
 /// Repeats until none is left, because a process may fork in the meantime.
-fn kill_where(is_ours: impl Fn(&str) -> bool, spared: Option<Pid>) {
+fn kill_matching(is_ours: impl Fn(&str) -> bool, spared: Option<Pid>) {
     for _ in 0..100 {
         let found: Vec<Pid> = marked(&is_ours).into_iter().filter(|pid| Some(*pid) != spared).collect();
         if found.is_empty() {

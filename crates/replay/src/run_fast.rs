@@ -3,7 +3,7 @@
 //! Calls between modelled functions whose arguments need no special handling, and their returns, are executed
 //! here: leaving the loop for them and returning to it took some 30 % of the time of a Lua interpreter.
 
-use crate::fast::{self, Halt, Leg, Watched};
+use crate::fast::{self, FastExit, FastState, ObserverContext};
 use crate::fused::Fused;
 use crate::machine::{Entered, Machine};
 use crate::observer::{Effect, Observer};
@@ -13,29 +13,37 @@ const BUDGET: u64 = 1 << 31;
 
 impl Machine<'_> {
     /// Runs until an operation needs another part of the machine.
-    pub(crate) fn stride<O: Observer>(&mut self, observer: &mut O, limit: u64) -> Halt {
+    pub(crate) fn run_fast<O: Observer>(&mut self, observer: &mut O, limit: u64) -> FastExit {
         let image = self.image;
-        let gate = self.gate;
+        let next_event_time = self.next_event_time;
         let mut time = self.time;
         let mut sum = self.sum;
         let mut count = self.counters.instructions;
         let mut loads = self.counters.loads;
-        let Some(mut code) = self.frames.last().map(|f| image.code(f.function)) else { return Halt::Plain };
+        let Some(mut code) = self.frames.last().map(|f| image.code(f.function)) else {
+            return FastExit::Plain;
+        };
         let first = self.frames.last().map_or(0, |f| f.pc as usize);
         let mut start = code.fused.as_ref().map_or(0, |f| f.counts(first));
         let halt = loop {
             let depth = self.frames.len();
-            let Some(frame) = self.frames.last_mut() else { break Halt::Plain };
+            let Some(frame) = self.frames.last_mut() else { break FastExit::Plain };
             let left = limit.saturating_sub(count).saturating_sub(code.ops.len() as u64);
-            if time >= gate || left == 0 || (O::STEPS && observer.all_steps()) {
-                break Halt::Plain;
+            if time >= next_event_time || left == 0 || (O::STEPS && observer.all_steps()) {
+                break FastExit::Plain;
             }
-            let Some(fused) = &code.fused else { break Halt::Plain };
-            let Some(regs) = self.regs[frame.base..].first_chunk_mut() else { break Halt::Plain };
+            let Some(fused) = &code.fused else { break FastExit::Plain };
+            let Some(regs) = self.regs[frame.base..].first_chunk_mut() else { break FastExit::Plain };
             let mut pc = frame.pc as usize;
-            let mut leg =
-                Leg { pc, time, sum, base: 0u64.wrapping_sub(start), gate, last: left.min(BUDGET) as u32 };
-            let watched = Watched { image, code, count, depth: depth as u32 };
+            let mut leg = FastState {
+                pc,
+                time,
+                sum,
+                base: 0u64.wrapping_sub(start),
+                next_event_time,
+                last: left.min(BUDGET) as u32,
+            };
+            let watched = ObserverContext { image, code, count, depth: depth as u32 };
             let halt = fast::run(&mut leg, fused, regs, &mut self.memory, frame.frame, observer, &watched);
             pc = leg.pc;
             (time, sum) = (leg.time, leg.sum);
@@ -45,13 +53,13 @@ impl Machine<'_> {
             let (from, entered) = (frame.base, frame.entered);
             let (stack, va) = (frame.saved_stack, frame.va_base);
             if O::STEPS
-                && matches!(halt, Halt::Call(_) | Halt::Return(..))
+                && matches!(halt, FastExit::Call(_) | FastExit::Return(..))
                 && let Some(v) = self.view()
             {
                 observer.step(&v, Effect::None);
             }
             match halt {
-                Halt::Call(call) => {
+                FastExit::Call(call) => {
                     let site = &code.calls[call as usize];
                     let (Some(target), Some(moves)) = (site.direct, &site.moves) else { break halt };
                     let base = from + code.total();
@@ -72,7 +80,7 @@ impl Machine<'_> {
                         observer.enter(&v, false);
                     }
                 }
-                Halt::Return(value, slots) if entered == Entered::Linked => {
+                FastExit::Return(value, slots) if entered == Entered::Linked => {
                     let Some(caller) = depth.checked_sub(2).map(|d| &mut self.frames[d]) else { break halt };
                     let calling = image.code(caller.function);
                     let op = calling.fused.as_ref().and_then(|f| f.ops.get(caller.pc as usize));

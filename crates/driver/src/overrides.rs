@@ -107,12 +107,12 @@ const STRIPPING: &[&str] =
 
 /// The differences between a plain build and the build's own options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Altered {
+pub struct BuildOverrides {
     pub optimisation: Option<Optimisation>,
     pub sanitizer: Option<Sanitizer>,
 }
 
-impl Altered {
+impl BuildOverrides {
     /// Modifies `command` accordingly. Returns the option that prevents a requested sanitizer.
     pub fn apply(&self, command: &mut Command) -> Option<String> {
         if command.inputs.is_empty() {
@@ -123,27 +123,27 @@ impl Altered {
             command.items.retain(|item| !is_level(item));
             added.push(level.option());
         }
-        let hindrance = self.sanitizer.and_then(|_| hindrance(command));
-        if let (Some(sanitizer), None) = (self.sanitizer, &hindrance) {
+        let sanitizer_conflict = self.sanitizer.and_then(|_| sanitizer_conflict(command));
+        if let (Some(sanitizer), None) = (self.sanitizer, &sanitizer_conflict) {
             command.items.retain(|item| !is_word(item, Role::Link, STRIPPING));
             added.extend(sanitizer.options());
             // Reports require line information, even if the build does not request it.
             (command.debug_is_wanted, command.debug_is_full) = (true, true);
         }
         if added.is_empty() {
-            return hindrance;
+            return sanitizer_conflict;
         }
         // Not every step uses each option; clang must not warn about that.
         let quiet = ["--start-no-unused-arguments"].into_iter();
         for word in quiet.chain(added).chain(["--end-no-unused-arguments"]) {
             command.items.push(item(word, Role::Compile));
         }
-        if self.sanitizer.is_some() && hindrance.is_none() && command.linking.shared {
+        if self.sanitizer.is_some() && sanitizer_conflict.is_none() && command.linking.shared {
             // The sanitizer's runtime is in the executable. A library is bound to it when it is
             // loaded.
             command.items.push(item("-Wl,-z,undefs", Role::Link));
         }
-        hindrance
+        sanitizer_conflict
     }
 }
 
@@ -166,7 +166,7 @@ fn is_level(item: &Item) -> bool {
 }
 
 /// The option that prevents adding a sanitizer.
-fn hindrance(command: &Command) -> Option<String> {
+fn sanitizer_conflict(command: &Command) -> Option<String> {
     let links = command.goal == Goal::Link && !command.linking.relocatable;
     let hinders = |item: &&Item| {
         let word = item.words[0].to_string_lossy();
@@ -191,11 +191,11 @@ mod tests {
     fn apply(line: &str, optimisation: Option<&str>, sanitizer: Option<&str>) -> (String, Option<String>) {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let mut command = Command::parse(&words);
-        let altered = Altered {
+        let overrides = BuildOverrides {
             optimisation: optimisation.and_then(Optimisation::named),
             sanitizer: sanitizer.and_then(Sanitizer::named),
         };
-        let reason = altered.apply(&mut command);
+        let reason = overrides.apply(&mut command);
         let words: Vec<String> = command
             .items
             .iter()

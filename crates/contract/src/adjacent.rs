@@ -4,18 +4,18 @@
 //! read, after it what one of them wrote. Addresses are not compared. After the call, blocks of different
 //! lengths are not compared: their layout may have changed on purpose.
 
-use crate::compare::{Comparing, What};
+use crate::compare::{Comparison, What};
 use crate::state::State;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Two corresponding addresses, good's first.
-type Places = (u64, u64);
+type AddressPair = (u64, u64);
 
-impl Comparing<'_, '_> {
+impl Comparison<'_, '_> {
     /// Compares the parts of two blocks before and after the targets of two pointers. `len` is the number of
     /// bytes that are compared by type.
-    pub(crate) fn beside(&mut self, path: &str, at: Places, objects: [(u64, u64); 2], len: u64) {
+    pub(crate) fn adjacent(&mut self, path: &str, at: AddressPair, objects: [(u64, u64); 2], len: u64) {
         let [good, bad] = objects;
         let distance = |from: u64, to: u64| to.wrapping_sub(from) as i64;
         let (before, behind) = (
@@ -30,7 +30,7 @@ impl Comparing<'_, '_> {
     }
 
     /// Compares what the calls used at these offsets from two addresses.
-    fn used(&mut self, path: &str, at: Places, range: Range<i64>) {
+    fn used(&mut self, path: &str, at: AddressPair, range: Range<i64>) {
         if range.is_empty() {
             return;
         }

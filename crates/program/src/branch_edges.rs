@@ -1,6 +1,6 @@
 //! Assignments that branch edges not taken could have performed.
 //!
-//! A branch edge ([`Way`]) is the branch's block and one of its successors. Its *region* is the set of
+//! A branch edge ([`BranchEdge`]) is the branch's block and one of its successors. Its *region* is the set of
 //! blocks that run, or may run, only because the edge is taken: the blocks that are control dependent
 //! on the branch by that successor, and transitively all blocks that depend on those.
 //!
@@ -14,15 +14,15 @@ use crate::model::Function;
 use std::collections::{HashMap, HashSet};
 
 /// A branch edge: the branch's block, and the successor.
-pub type Way = (BlockId, BlockId);
+pub type BranchEdge = (BlockId, BlockId);
 
 /// A set of blocks, as a bit set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Region {
+pub struct ControlRegion {
     bits: Vec<u64>,
 }
 
-impl Region {
+impl ControlRegion {
     /// Whether the region contains a block.
     #[must_use]
     pub fn contains(&self, block: BlockId) -> bool {
@@ -49,21 +49,21 @@ impl Region {
 type Incoming = (BlockId, Option<Reg>);
 
 /// The branch edges of one function, with their control dependence.
-pub struct Ways {
+pub struct BranchEdges {
     graph: Graph,
     post: Dominators,
     /// For each block, the blocks that are control dependent on its branch.
     controls: Vec<Vec<BlockId>>,
     /// The block of the instruction that defines each register.
-    made_in: HashMap<Reg, BlockId>,
+    def_block: HashMap<Reg, BlockId>,
     /// The phi that defines a register: its block and incoming values.
     phis: HashMap<Reg, (BlockId, Vec<Incoming>)>,
 }
 
-impl Ways {
+impl BranchEdges {
     /// Analyses a function.
     #[must_use]
-    pub fn of(function: &Function) -> Ways {
+    pub fn of(function: &Function) -> BranchEdges {
         let graph = Graph::of(function);
         let post = graph.post_dominators();
         let mut controls = vec![Vec::new(); function.blocks.len()];
@@ -72,7 +72,7 @@ impl Ways {
                 controls[a as usize].push(b as BlockId);
             }
         }
-        let mut made_in = HashMap::new();
+        let mut def_block = HashMap::new();
         let mut phis = HashMap::new();
         for (b, block) in function.blocks.iter().enumerate() {
             for phi in &block.phis {
@@ -86,16 +86,16 @@ impl Ways {
             }
             for inst in &function.code[block.start as usize..block.end as usize] {
                 if let Some((dst, n)) = inst.defines() {
-                    made_in.extend((dst..dst + n).map(|r| (r, b as BlockId)));
+                    def_block.extend((dst..dst + n).map(|r| (r, b as BlockId)));
                 }
             }
         }
-        Ways { graph, post, controls, made_in, phis }
+        BranchEdges { graph, post, controls, def_block, phis }
     }
 
     /// The region of a branch edge.
     #[must_use]
-    pub fn region(&self, way: Way) -> Region {
+    pub fn region(&self, way: BranchEdge) -> ControlRegion {
         let stop = self.post.immediate(way.0);
         let mut work = Vec::new();
         let mut at = Some(way.1);
@@ -103,7 +103,7 @@ impl Ways {
             work.push(b);
             at = self.post.immediate(b);
         }
-        let mut region = Region::default();
+        let mut region = ControlRegion::default();
         while let Some(b) = work.pop() {
             if region.insert(b) {
                 work.extend_from_slice(&self.controls[b as usize]);
@@ -116,8 +116,8 @@ impl Ways {
     /// branch, and from there the value passed `through` these phis. `region` must be the edge's
     /// region.
     #[must_use]
-    pub fn may_assign(&self, way: Way, region: &Region, reg: Reg, through: &[Reg]) -> bool {
-        if self.made_in.get(&reg).is_some_and(|b| region.contains(*b)) {
+    pub fn may_assign(&self, way: BranchEdge, region: &ControlRegion, reg: Reg, through: &[Reg]) -> bool {
+        if self.def_block.get(&reg).is_some_and(|b| region.contains(*b)) {
             return true;
         }
         // Phis whose incoming value over this edge must be the same.

@@ -4,7 +4,7 @@ use crate::cfg::Graph;
 
 /// The loops that contain each block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nest {
+pub struct LoopNest {
     /// Loop depth of each block.
     depth: Vec<u32>,
     /// For a loop header, the membership of each block.
@@ -13,11 +13,11 @@ pub struct Nest {
     rank: Vec<u32>,
 }
 
-impl Nest {
+impl LoopNest {
     /// Finds the loops of a graph.
     #[must_use]
-    pub fn of(graph: &Graph) -> Nest {
-        let mut nest = Nest {
+    pub fn of(graph: &Graph) -> LoopNest {
+        let mut loop_nest = LoopNest {
             depth: vec![0; graph.len()],
             inside: vec![None; graph.len()],
             rank: vec![u32::MAX; graph.len()],
@@ -26,14 +26,14 @@ impl Nest {
             let mut inside = vec![false; graph.len()];
             for node in &l.nodes {
                 inside[*node as usize] = true;
-                nest.depth[*node as usize] += 1;
+                loop_nest.depth[*node as usize] += 1;
             }
-            nest.inside[l.header as usize] = Some(inside);
+            loop_nest.inside[l.header as usize] = Some(inside);
         }
         for (i, node) in graph.reverse_postorder().into_iter().enumerate() {
-            nest.rank[node as usize] = i as u32;
+            loop_nest.rank[node as usize] = i as u32;
         }
-        nest
+        loop_nest
     }
 
     /// The number of loops that contain a block.
@@ -119,15 +119,15 @@ mod tests {
             turns in proptest::collection::vec(0..6usize, 0..60),
         ) {
             let graph = Graph::new(edges);
-            let nest = Nest::of(&graph);
+            let loop_nest = LoopNest::of(&graph);
             let loops = graph.loops();
             let nodes = walk(&graph, &turns);
             // The slot below `base` belongs to another frame.
             let mut counts = vec![77];
             // The entry block may be a loop header.
-            counts.resize(1 + nest.depth(0), 0);
+            counts.resize(1 + loop_nest.depth(0), 0);
             for i in 1..nodes.len() {
-                nest.pass(&mut counts, 1, nodes[i - 1], nodes[i]);
+                loop_nest.pass(&mut counts, 1, nodes[i - 1], nodes[i]);
                 prop_assert_eq!(&counts[1..], &brute_force(&loops, &nodes[..=i])[..]);
             }
             prop_assert_eq!(counts[0], 77);
@@ -141,12 +141,12 @@ mod tests {
             turns in proptest::collection::vec(0..6usize, 0..50),
         ) {
             let graph = Graph::new(edges);
-            let nest = Nest::of(&graph);
+            let loop_nest = LoopNest::of(&graph);
             let nodes = walk(&graph, &turns);
-            let (mut counts, mut odd) = (vec![0; nest.depth(0)], 0);
+            let (mut counts, mut odd) = (vec![0; loop_nest.depth(0)], 0);
             let mut seen = HashSet::from([(0, counts.clone(), odd)]);
             for i in 1..nodes.len() {
-                odd += u32::from(nest.pass(&mut counts, 0, nodes[i - 1], nodes[i]));
+                odd += u32::from(loop_nest.pass(&mut counts, 0, nodes[i - 1], nodes[i]));
                 prop_assert!(seen.insert((nodes[i], counts.clone(), odd)), "block {} of {nodes:?}", nodes[i]);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::names::{Names, NumberMap};
 use crate::objects::Objects;
-use crate::trace::{Act, Kind, Method, Shape, Take, act_hash};
+use crate::trace::{Encoding, EventSite, Kind, Method, Shape, site_hash};
 use crate::types::{self, TypeRef};
 use program::inst::{FloatKind, Ty};
 use program::model::{Function, Module, SymbolKind, TypeKind};
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The pseudo-function for code that runs outside of the program's own functions.
-pub const OUTSIDE: u32 = 0;
+pub const EXTERNAL_METHOD: u32 = 0;
 
 /// A global variable of the program.
 #[derive(Clone, Copy, Debug)]
@@ -30,12 +30,12 @@ pub struct Global {
 }
 
 /// See the module's documentation.
-pub struct Book<'i> {
+pub struct TraceTables<'i> {
     pub image: &'i Image,
     pub names: Names,
-    pub acts: Vec<Act>,
+    pub acts: Vec<EventSite>,
     /// For each event site, the fields that every event needs: hash and encoding.
-    pub(crate) quick: Vec<(u64, Take)>,
+    pub(crate) quick: Vec<(u64, Encoding)>,
     pub methods: Vec<Method>,
     pub objects: Objects,
     /// Sorted by address.
@@ -46,8 +46,8 @@ pub struct Book<'i> {
     files: NumberMap<u64, u32>,
 }
 
-impl<'i> Book<'i> {
-    pub fn new(image: &'i Image) -> Book<'i> {
+impl<'i> TraceTables<'i> {
+    pub fn new(image: &'i Image) -> TraceTables<'i> {
         let mut names = Names::new();
         let outside = names.intern("(outside)");
         let methods = vec![Method { name: outside, signature: outside, file: 0, line: 0 }];
@@ -69,7 +69,7 @@ impl<'i> Book<'i> {
         globals.sort_by_key(|g| g.0.address);
         let by_name = globals.iter().enumerate().map(|(i, g)| (g.1.clone(), i)).collect();
         let globals = globals.into_iter().map(|g| g.0).collect();
-        Book {
+        TraceTables {
             image,
             names,
             acts: Vec::new(),
@@ -112,7 +112,7 @@ impl<'i> Book<'i> {
         let path = &self.image.module(module).name;
         let short = path.rsplit('/').next().unwrap_or(path).to_owned();
         let (ty, name) = (self.names.intern("unit"), self.names.intern(&short));
-        let unit = self.objects.abstract_one(ty, name);
+        let unit = self.objects.add_abstract(ty, name);
         self.units.insert(module, unit);
         unit
     }
@@ -133,7 +133,7 @@ impl<'i> Book<'i> {
         }
     }
 
-    /// The index of a function in [`Book::methods`].
+    /// The index of a function in [`TraceTables::methods`].
     pub fn method(&mut self, module: u32, function: u32) -> u32 {
         let key = u64::from(module) << 32 | u64::from(function);
         if let Some(known) = self.methods_of.get(&key) {
@@ -192,10 +192,10 @@ impl<'i> Book<'i> {
             .map(|f| f.place(index))
             .unwrap_or_default();
         let file = if place.line == 0 { 0 } else { self.file(module, place.file) };
-        let hash = act_hash(kind, self.names.hash(owner), self.names.hash(name));
+        let hash = site_hash(kind, self.names.hash(owner), self.names.hash(name));
         let number = self.acts.len() as u32;
         self.quick.push((hash, shape.take()));
-        self.acts.push(Act {
+        self.acts.push(EventSite {
             kind,
             method,
             owner,
@@ -211,7 +211,7 @@ impl<'i> Book<'i> {
     }
 
     /// Adds a copy of an event site with some fields changed.
-    pub(crate) fn variant(&mut self, of: u32, change: impl FnOnce(&mut Act)) -> u32 {
+    pub(crate) fn add_variant(&mut self, of: u32, change: impl FnOnce(&mut EventSite)) -> u32 {
         let mut act = self.acts[of as usize].clone();
         change(&mut act);
         let number = self.acts.len() as u32;
@@ -267,7 +267,7 @@ pub fn parameter(function: &Function, number: usize) -> Option<&program::model::
 }
 
 /// The record type that a pointer variable points to.
-pub fn record_behind(module: &Module, ty: Option<u32>) -> Option<u32> {
+pub fn pointed_record(module: &Module, ty: Option<u32>) -> Option<u32> {
     let to = types::pointee(module, ty?)?;
     types::is_record(module, to).then_some(to)
 }

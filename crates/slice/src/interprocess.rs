@@ -265,7 +265,7 @@ impl Slicer<'_> {
         if !is_at(start, text) {
             return Ok(None);
         }
-        let criteria = self.ask_outputs(&name, start..start + text.len() as u64)?;
+        let criteria = self.output_criteria(&name, start..start + text.len() as u64)?;
         Ok((!criteria.is_empty()).then(|| Sent { criteria, text: text.to_vec() }))
     }
 
@@ -295,7 +295,7 @@ impl Slicer<'_> {
 /// The offset in a pipe at which each of several writers began, if they wrote one after the other: what was
 /// read is the concatenation of what they wrote, in some order. Bytes at the end may not have been read.
 #[must_use]
-pub fn in_sequence(read: &[u8], written: &[Vec<u8>]) -> Vec<Option<u64>> {
+pub fn concatenation_offsets(read: &[u8], written: &[Vec<u8>]) -> Vec<Option<u64>> {
     let mut starts = vec![None; written.len()];
     let mut at = 0;
     loop {
@@ -314,7 +314,7 @@ pub fn in_sequence(read: &[u8], written: &[Vec<u8>]) -> Vec<Option<u64>> {
 fn given(slice: &Slice, event: &IoEvent, channel: &Channel, all: &mut BTreeMap<Channel, Taken>) {
     if let Channel::Variable(name) = channel {
         let state = variable_address(name.as_bytes());
-        if let Some((_, node)) = slice.state_from_start.iter().find(|(address, _)| *address == state) {
+        if let Some((_, node)) = slice.initial_states.iter().find(|(address, _)| *address == state) {
             take(all, channel, event, Part { start: 0, end: event.bytes.len() as u64 }, *node);
         }
     }
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn writers_one_after_the_other_are_put_in_order() {
         let order = |read: &str, written: &[&str]| {
-            in_sequence(
+            concatenation_offsets(
                 read.as_bytes(),
                 &written.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>(),
             )
