@@ -126,8 +126,7 @@ impl Case<'_> {
         }
         if searched.unasked > 0 {
             let Searched { unasked, decisions, .. } = searched;
-            searched
-                .reason(format!("time was up before {unasked} of {decisions} decisions were asked about"));
+            searched.reason(format!("no time was left to ask about {unasked} of {decisions}"));
         }
         for candidate in &mut branches {
             candidate.alternates.sort_by_key(order);

@@ -312,9 +312,9 @@ fn what_was_not_asked_is_said() {
     No alternate input was found, but not every question has an answer.
 
     new version: 0 questions of 2 decisions, 0 impossible, 0 confirmed, 2 not asked
-      time was up before 2 of 2 decisions were asked about
+      no time was left to ask about 2 of 2
     old version: 0 questions of 1 decision, 0 impossible, 0 confirmed, 1 not asked
-      time was up before 1 of 1 decision was asked about
+      no time was left to ask about 1 of 1
     [exit 1]
     "#);
 }
