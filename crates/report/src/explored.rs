@@ -1,4 +1,4 @@
-//! What `relapse explore` found: groups of paths, and inputs that make the program fault.
+//! Report of `relapse explore`: groups of paths, and inputs that make the program fault.
 
 mod html;
 mod sarif;
@@ -10,7 +10,7 @@ use crate::words;
 use explore::explored::{Explored, FaultRow};
 use std::collections::BTreeSet;
 
-/// How many groups there are, as a sentence.
+/// The number of groups, as a sentence.
 #[must_use]
 pub fn headline(explored: &Explored) -> String {
     let groups = words::count(words::number(explored.groups.len()), "group");
@@ -30,7 +30,7 @@ pub fn fault(fault: &FaultRow) -> String {
     format!("{file}:{line} in {function} {what}")
 }
 
-/// What it took, and what is missing, as sentences.
+/// The cost of the exploration and what it left out, as sentences.
 #[must_use]
 pub fn effort(explored: &Explored) -> Vec<String> {
     let effort = &explored.effort;

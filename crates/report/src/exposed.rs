@@ -1,4 +1,4 @@
-//! What `relapse expose` found: which changes were reached, infected and exposed, and by which input.
+//! Report of `relapse expose`: which changes were reached, infected and exposed, and by which input.
 
 mod html;
 mod sarif;
@@ -31,7 +31,7 @@ pub fn verdict(exposed: &Exposed) -> String {
     }
 }
 
-/// How near to a difference the search came: it says where to look on.
+/// How close the search came to a difference, which shows where to continue.
 fn where_to(exposed: &Exposed) -> &'static str {
     let code: Vec<&ChangeRow> = with_code(exposed).collect();
     if code.is_empty() {
@@ -45,12 +45,12 @@ fn where_to(exposed: &Exposed) -> &'static str {
     }
 }
 
-/// The changes that code stands for.
+/// The changes that have code in at least one version.
 pub fn with_code(exposed: &Exposed) -> impl Iterator<Item = &ChangeRow> {
     exposed.changes.iter().filter(|c| !c.without_code)
 }
 
-/// What was covered, as sentences.
+/// The coverage of the search, as sentences.
 #[must_use]
 pub fn covered(exposed: &Exposed) -> Vec<String> {
     let effort = &exposed.effort;
@@ -95,7 +95,7 @@ pub fn covered(exposed: &Exposed) -> Vec<String> {
     lines
 }
 
-/// What came of comparing the versions group by group.
+/// The result of comparing the versions group by group.
 fn signatures(of: &Signatures) -> Option<String> {
     if of.explored == 0 {
         return None;
@@ -122,7 +122,7 @@ fn signatures(of: &Signatures) -> Option<String> {
     Some(line + ".")
 }
 
-/// How an input was found.
+/// Describes how an input was found.
 #[must_use]
 pub fn found_by(means: FoundBy) -> &'static str {
     match means {

@@ -1,30 +1,30 @@
-//! The causes as a flat list, and which of them to show when there are many.
+//! The causes as a flat list, and the selection of those to show if there are many.
 //!
-//! Chains of causes can be thousands of lines deep, so nothing here recurses.
+//! Cause chains can be thousands of nodes deep, so no function here recurses.
 
 use std::collections::VecDeque;
 
 use explain::answer::Cause;
 
-/// Steps of the story that are shown before the reader asks for more.
+/// Default number of steps shown.
 pub const STEPS: usize = 10;
 
-/// One cause with its neighbours by position in the list.
+/// A cause, with its neighbours as indices into the list.
 #[derive(Clone, Debug)]
 pub struct Node<'a> {
     pub cause: &'a Cause,
     pub parent: Option<usize>,
     pub children: Vec<usize>,
-    /// Steps to the failure it belongs to.
+    /// Number of edges to the failure at the root.
     pub depth: usize,
-    /// Steps down to its deepest descendant.
+    /// Number of edges to the deepest descendant.
     pub height: usize,
-    /// A change stands at it or below it.
+    /// This node or a descendant is on a changed line.
     pub leads_to_change: bool,
 }
 
-/// All causes in the order of a walk from the failures: parents come before
-/// their children, children in the answer's order.
+/// All causes in preorder, from the failures: parents precede their children, and children keep the
+/// order of the answer.
 #[must_use]
 pub fn flatten(causes: &[Cause]) -> Vec<Node<'_>> {
     let mut nodes: Vec<Node<'_>> = Vec::new();
@@ -48,20 +48,20 @@ pub fn flatten(causes: &[Cause]) -> Vec<Node<'_>> {
     nodes
 }
 
-/// What is shown of a forest: some of its nodes, and how many are hidden where.
+/// The part of a forest that is shown: the selected nodes, and where the hidden ones are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     pub shown: Vec<bool>,
-    /// For a shown node, the nearest shown one above it.
+    /// For a shown node, its nearest shown ancestor.
     pub parent: Vec<Option<usize>>,
-    /// For a shown node, the shown ones right below it, in order.
+    /// For a shown node, the shown nodes whose nearest shown ancestor it is, in order.
     pub children: Vec<Vec<usize>>,
-    /// For a shown node: hidden ones between it and its shown parent, with what
-    /// hangs on those.
+    /// For a shown node, the number of hidden nodes between it and its shown parent, including hidden
+    /// subtrees attached to those.
     pub above: Vec<usize>,
-    /// For a shown node: hidden ones that hang on it and lead to nothing shown.
+    /// For a shown node, the number of hidden nodes attached to it that have no shown descendant.
     pub beside: Vec<usize>,
-    /// Failures of which nothing is shown, with all that is below them.
+    /// Number of nodes in trees without a shown node.
     pub elsewhere: usize,
     /// For every node, where it is counted.
     pub counted: Vec<Counted>,
@@ -71,18 +71,19 @@ pub struct Selection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Counted {
     Shown,
-    /// Among those above this node.
+    /// With the hidden nodes above this node.
     Above(usize),
-    /// Among those beside this node.
+    /// With the hidden nodes beside this node.
     Beside(usize),
     Elsewhere,
 }
 
-/// Chooses about `limit` nodes: the failures, the lines that changed, where their
-/// ways meet, the steps that were shown to decide, then ways from a change to a failure, and of these
-/// the steps that say most, those nearest to the ends first.
-/// (Where ways meet counts on top of the limit, at most doubling it; without these
-/// nodes the picture would join what is not joined.)
+/// Selects about `limit` nodes, by priority: failures; changed lines; steps at which another value or
+/// decision makes the test pass; steps on a path from a change to a failure; all others. Within a
+/// priority, the most informative steps come first, then those closest to a failure or changed line.
+///
+/// Branching points of the selected paths are shown in addition, which at most doubles the number.
+/// Without them the drawing would connect unrelated nodes.
 #[must_use]
 pub fn select(nodes: &[Node<'_>], limit: usize) -> Selection {
     let mut shown = vec![nodes.len() <= limit; nodes.len()];
@@ -101,8 +102,8 @@ pub fn select(nodes: &[Node<'_>], limit: usize) -> Selection {
         counted: Vec::with_capacity(nodes.len()),
         shown,
     };
-    // For every node the nearest shown one below it, if there is one: by the
-    // meeting points, a hidden node has at most one.
+    // For every node, the shown node closest to it at or below it. All branching points are shown, so a
+    // hidden node has at most one.
     let mut below: Vec<Option<usize>> = vec![None; nodes.len()];
     for index in (0..nodes.len()).rev() {
         if selection.shown[index] {
@@ -143,7 +144,7 @@ pub fn select(nodes: &[Node<'_>], limit: usize) -> Selection {
 }
 
 fn by_importance(nodes: &[Node<'_>]) -> Vec<usize> {
-    // Distance to the nearest failure or changed line, over the edges of the forest.
+    // Distance to the nearest failure or changed line, along the edges of the forest.
     let mut distance = vec![usize::MAX; nodes.len()];
     let mut queue = VecDeque::new();
     for (index, node) in nodes.iter().enumerate() {
@@ -176,8 +177,8 @@ fn by_importance(nodes: &[Node<'_>]) -> Vec<usize> {
     order
 }
 
-/// How little a step says: one at which the versions differ says most, one of which not even the line is
-/// known, such as those of generated sources, nothing.
+/// How uninformative a step is: 0 if the versions differ there or a trial shows that the failure
+/// depends on it, 3 if the source text is unknown, as for generated sources.
 fn silence(cause: &Cause) -> u8 {
     let differs = cause.values.iter().any(|value| value.good.is_some() && value.good != value.bad);
     let is_proven = cause.link.as_ref().is_some_and(|link| link.outcome == "gone");
@@ -195,7 +196,7 @@ fn decides(cause: &Cause) -> bool {
     cause.link.as_ref().is_some_and(|link| link.outcome == "passes")
 }
 
-/// Shows every node under which two or more ways to shown ones part.
+/// Shows every node at which two or more paths to shown nodes branch.
 fn show_meeting_points(nodes: &[Node<'_>], shown: &mut [bool]) {
     let mut ways = vec![0usize; nodes.len()];
     for index in (0..nodes.len()).rev() {
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A forest from parent numbers: node `i + 1` hangs on one of the first `i + 1`.
+    /// A forest from parent numbers: the parent of node `i + 1` is one of the first `i + 1` nodes.
     fn forest(parents: &[usize], changed: &[usize]) -> Vec<Cause> {
         let mut made: Vec<Cause> = (0..=parents.len())
             .map(|id| Cause {
@@ -280,18 +281,18 @@ mod tests {
                 if !selection.shown[a] {
                     continue;
                 }
-                // The shown parent is the nearest shown node above.
+                // The shown parent is the nearest shown ancestor.
                 let nearest = (0..a).rev().find(|&b| selection.shown[b] && is_above(&nodes, b, a));
                 prop_assert_eq!(selection.parent[a], nearest);
-                // Two shown nodes part at a shown node.
+                // The paths to two shown nodes branch at a shown node.
                 for b in 0..a {
                     if selection.shown[b] && !is_above(&nodes, b, a) {
                         let meet = (0..b).rev().find(|&c| is_above(&nodes, c, a) && is_above(&nodes, c, b));
                         prop_assert!(meet.is_none_or(|meet| selection.shown[meet]));
                     }
                 }
-                // What is counted above it is what is there: the hidden way, and
-                // what hangs on it and leads to nothing shown.
+                // The count above a node covers the hidden path to its shown parent, and the hidden
+                // subtrees attached to that path.
                 let above = (0..nodes.len()).filter(|&h| {
                     !selection.shown[h] && {
                         let mut at = h;

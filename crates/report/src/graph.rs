@@ -1,5 +1,5 @@
-//! The causes drawn in lanes, like the history of a repository: time runs
-//! downwards, from the changes to the failure.
+//! Draws the causes in lanes, like a version control history: time runs downwards, from the changes to
+//! the failure.
 //!
 //! ```text
 //! ● f.c:5   if (x < y)         ◀ #1
@@ -10,8 +10,8 @@
 //! ✗ f.c:13  assert(sum == 4);
 //! ```
 //!
-//! A node with one cause continues that cause's lane, so a chain of three hundred
-//! steps does not wander to the right; only where several causes meet a lane opens.
+//! A node with one cause continues that cause's lane, so a chain of three hundred steps stays in its
+//! lane. A lane opens only where several causes meet.
 
 use explain::answer::{Answer, Cause, Place};
 use std::collections::BTreeMap;
@@ -21,11 +21,11 @@ use crate::paint::{Ink, Row, Style};
 use crate::text::{cut_path, width};
 use crate::words;
 
-/// How many differing values to show at one node.
+/// Maximum number of differing values shown per node.
 const VALUES: usize = 4;
 
-/// The causes as rows, shortened to about `style.causes` of them. Of those that a suspect is part
-/// of it is said that only the failing test has them.
+/// The causes as rows, shortened to about `style.causes` nodes. Causes that are part of a suspect are
+/// marked as executed only by the failing test.
 #[must_use]
 pub fn draw(answer: &Answer, style: &Style) -> Vec<Row> {
     let nodes = forest::flatten(&answer.causes);
@@ -66,30 +66,30 @@ pub fn steps(number: usize) -> String {
 
 struct Drawing<'a> {
     style: &'a Style,
-    /// What bad is compared with.
+    /// The name of the version that bad is compared with.
     reference: &'static str,
     nodes: &'a [Node<'a>],
     suspects: &'a BTreeMap<u32, usize>,
     selection: &'a Selection,
-    /// Where source text begins.
+    /// The column at which source text begins.
     column: usize,
     rows: Vec<Row>,
 }
 
 enum Task {
-    /// Draw what leads to a node, then the node.
+    /// Draw the causes of a node, then the node.
     Node(usize, usize),
-    /// Steps between a node and its effect that are not shown.
+    /// Hidden steps between a node and its effect.
     Gap(usize, usize),
-    /// Draw a node itself, all its causes being drawn.
+    /// Draw the node itself; its causes are drawn.
     Itself(usize, usize),
-    /// A side lane ends in the lane to its left.
+    /// End a side lane in the lane to its left.
     Join(usize),
 }
 
 impl Drawing<'_> {
-    /// For each shown node the cause whose lane it continues: one that leads to
-    /// a change if there is one, the longest way among those.
+    /// For each shown node, the cause whose lane it continues: preferably one that leads to a change,
+    /// and among those the one with the longest path.
     fn trunks(&self) -> Vec<Option<usize>> {
         let best = |children: &Vec<usize>| {
             children.iter().copied().max_by_key(|&child| {
@@ -100,8 +100,8 @@ impl Drawing<'_> {
         self.selection.children.iter().map(best).collect()
     }
 
-    /// Where source text begins, so that all of it is aligned: behind the longest
-    /// place, but leaving it at least half of the line.
+    /// The column at which source text begins, the same for all rows: after the longest location, but
+    /// at most at two fifths of the width.
     fn text_column(&self, trunks: &[Option<usize>]) -> usize {
         let mut lanes = vec![0usize; self.nodes.len()];
         let mut column = 0;
@@ -121,7 +121,7 @@ impl Drawing<'_> {
             match task {
                 Task::Node(index, lane) => {
                     tasks.push(Task::Itself(index, lane));
-                    // A stack: what comes first is pushed last.
+                    // The stack pops in reverse order.
                     for &child in self.selection.children[index].iter().rev() {
                         if trunks[index] != Some(child) {
                             tasks.extend([
@@ -155,7 +155,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// A row that begins with the open lanes to the left of a lane.
+    /// A row that begins with the open lanes left of `lane`.
     fn lanes(&self, lane: usize) -> Row {
         Row::new().put(Ink::Faint, format!("{} ", self.style.signs().lane).repeat(lane))
     }
@@ -269,7 +269,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// A line under a node, at the column of source text.
+    /// A detail line below a node, at the column of source text.
     fn detail(&mut self, lane: usize, is_last: bool, fill: impl FnOnce(Row) -> Row) {
         let lanes = if is_last { self.lanes(lane) } else { self.lanes(lane + 1) };
         let row = lanes.pad(self.column);
@@ -277,7 +277,7 @@ impl Drawing<'_> {
     }
 }
 
-/// The place to show for a cause: bad's, or good's for what bad did not run.
+/// The location shown for a cause: that in bad, or that in good if bad did not execute it.
 #[must_use]
 pub fn place_of(cause: &Cause) -> Option<&Place> {
     cause.place.as_ref().or(cause.good_place.as_ref())
@@ -311,8 +311,8 @@ mod tests {
     }
 
     proptest! {
-        /// Read back, the drawing is the tree: every node once, below all its
-        /// causes, and every hidden one counted.
+        /// Parsing the drawing gives the tree back: every node once, after all its causes, and every
+        /// hidden node counted.
         #[test]
         fn the_drawing_is_the_tree(parents in proptest::collection::vec(any::<usize>(), 0..30), limit in 1usize..40) {
             let size = parents.len() + 1;
@@ -334,7 +334,7 @@ mod tests {
                     let line: usize = row.rsplit(':').next().unwrap().parse().unwrap();
                     waiting.resize_with(waiting.len().max(lane + 2), Vec::new);
                     for below in std::mem::take(&mut waiting[lane]) {
-                        // What waited in this lane leads here, perhaps over hidden ones.
+                        // The nodes that wait in this lane lead here, possibly through hidden nodes.
                         let mut up = below;
                         while up != line - 1 {
                             prop_assert!(up > 0, "{} does not lead to {}", below, line - 1);

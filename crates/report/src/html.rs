@@ -1,10 +1,9 @@
-//! The answer as one self-contained page.
+//! Renders the answer as a single self-contained page.
 //!
-//! Everything that matters is in the markup, so the page can be read without
-//! scripts, printed and searched. The script (`html/page.js`) adds the panel with
-//! both versions' source, folding and the keyboard; it gets its data as JSON and
-//! makes elements only from text. The page forbids itself any request by its
-//! content security policy.
+//! All content is in the markup, so the page can be read without scripts, printed and searched. The
+//! script (`html/page.js`) adds the panel with both versions' source, folding and keyboard control. It
+//! receives its data as JSON and creates elements only from text. The content security policy of the
+//! page forbids all requests.
 
 mod data;
 mod tree;
@@ -25,26 +24,26 @@ use views::page::Page;
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
-/// More lines of one change are only counted.
+/// Maximum number of lines shown per change; the rest is only counted.
 const HUNK_LINES: usize = 400;
 
-/// The runs themselves, for a reader who wants to look at them.
+/// The recorded runs, for readers who want to inspect them.
 #[derive(Clone, Copy, Default)]
 pub struct Runs<'a> {
-    /// The failing run, level by level.
+    /// The failing run as levels of phases.
     pub phases: Option<&'a Tree>,
-    /// Both runs of the failing test.
+    /// Both runs of the failing test, side by side.
     pub both: Option<&'a Page>,
 }
 
-/// Renders an answer. `sources` gives the page more lines around each place than
-/// the answer itself carries.
+/// Renders an answer. With `sources`, the page shows more lines around each location than the answer
+/// contains.
 #[must_use]
 pub fn render(answer: &Answer, sources: Option<&Sources>) -> String {
     render_with(answer, sources, Runs::default())
 }
 
-/// The same, with the runs folded up below.
+/// Like [`render`], with the runs in folded sections at the end.
 #[must_use]
 pub fn render_with(answer: &Answer, sources: Option<&Sources>, shown: Runs<'_>) -> String {
     let mut page = String::new();
@@ -119,11 +118,11 @@ const HELP: &str = "<dialog id=\"help\" aria-labelledby=\"help-title\">\n<h2 id=
     <dt><kbd>t</kbd></dt><dd>light, dark, or as the system has it</dd>\n\
     <dt><kbd>?</kbd></dt><dd>this list</dd>\n</dl>\n<form method=\"dialog\"><button>Close</button></form>\n</dialog>\n";
 
-/// A sentence: as [`escape`], with what stands between backticks as code.
+/// Escapes a sentence like [`escape`] and renders text between backticks as code.
 fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
-        // One of them has no partner; then none is taken for a quote.
+        // A backtick is unpaired, so none of them is treated as a quote.
         return escape(text);
     }
     let mut safe = String::new();
@@ -249,7 +248,7 @@ fn place_name(place: &Place) -> String {
     }
 }
 
-/// What was shown of the answer, and the commit it came with.
+/// What was verified about the answer, and the commit that introduced the failure.
 fn proof(answer: &Answer, page: &mut String) {
     let lines = words::proof(answer);
     if lines.is_empty() && answer.commit.is_none() {
@@ -393,7 +392,7 @@ fn alternate(answer: &Answer, page: &mut String) {
     page.push_str("</section>\n");
 }
 
-/// The failing run, folded.
+/// The failing run by phases, in a folded section.
 fn run_in_phases(answer: &Answer, sources: Option<&Sources>, tree: Option<&Tree>, page: &mut String) {
     let Some(tree) = tree.filter(|t| !t.levels.is_empty()) else { return };
     page.push_str("<section id=\"phases\">\n<h2>The failing run in phases</h2>\n<details><summary>Unfold it</summary>\n");
@@ -403,7 +402,7 @@ fn run_in_phases(answer: &Answer, sources: Option<&Sources>, tree: Option<&Tree>
     page.push_str("</details>\n</section>\n");
 }
 
-/// Both runs of the failing test, folded.
+/// Both runs of the failing test, in a folded section.
 fn both_runs(both: Option<&Page>, page: &mut String) {
     let Some(both) = both.filter(|b| !b.sections.is_empty()) else { return };
     page.push_str("<section id=\"both\">\n<h2>Both runs side by side</h2>\n<details><summary>Unfold them</summary>\n<div class=\"runs\">\n");
@@ -411,7 +410,7 @@ fn both_runs(both: Option<&Page>, page: &mut String) {
     page.push_str("</div>\n</details>\n</section>\n");
 }
 
-/// What tells the failing test from a passing one.
+/// The differences between the failing test and a passing test.
 fn passing(answer: &Answer, both: Option<&Page>, page: &mut String) {
     let Some(found) = &answer.passing else { return };
     page.push_str("<section id=\"passing\">\n<h2>Only the failing test</h2>\n");

@@ -2,7 +2,7 @@
 
 use explain::answer::Hunk;
 
-/// Which side a line belongs to.
+/// The versions that a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Both,
@@ -18,10 +18,9 @@ pub struct Line<'a> {
     pub old: Option<u32>,
     pub new: Option<u32>,
     pub text: &'a str,
-    /// On the chain of causes.
+    /// The line is on the chain of causes.
     pub guilty: bool,
-    /// The line it replaced, or was replaced by, where the two sides have
-    /// equally many lines.
+    /// The line that it replaces or is replaced by, if both sides have the same number of lines.
     pub partner: Option<&'a str>,
 }
 
@@ -29,15 +28,15 @@ pub struct Line<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
     Line(Line<'a>),
-    /// So many lines are not shown.
+    /// The number of lines left out.
     LeftOut(usize),
 }
 
-/// The lines of a change with the unchanged ones around it.
+/// The lines of a change with their unchanged context.
 #[must_use]
 pub fn lines(hunk: &Hunk) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
-    // With no lines of its own, `start` names the line *before* the change.
+    // For a side without lines, `start` is the line *before* the change.
     let first = |start: u32, own: &[String]| if own.is_empty() { start.saturating_add(1) } else { start };
     let (old, new) = (first(hunk.old_start, &hunk.old_text), first(hunk.new_start, &hunk.new_text));
     let before = offset(hunk.before.len());
@@ -87,8 +86,8 @@ fn offset(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// At most about `limit` of the lines: first those on the chain of causes and
-/// the lines next to them, then the changed ones from the beginning.
+/// At most about `limit` lines: first those on the chain of causes and their neighbours, then changed
+/// lines from the beginning.
 #[must_use]
 pub fn shorten(lines: Vec<Line<'_>>, limit: usize) -> Vec<Part<'_>> {
     if lines.len() <= limit {

@@ -1,44 +1,44 @@
-//! The answer as a document and back. Field by field it is described in
-//! `docs/json.md`, formally in `docs/schemas/explain-2.json`.
+//! Serialises the answer to JSON and reads it back. `docs/json.md` describes the fields,
+//! `docs/schemas/explain-2.json` is the schema.
 
 use explain::answer::{Answer, Cause};
 use serde::Deserialize;
 
-/// The schema that is written and read.
+/// The schema version that is written and read.
 pub use explain::answer::SCHEMA;
 
-/// Causes in causes in causes: how many a document may have. Far beyond what a
-/// person could follow, and within what a parser's stack can be given.
+/// Maximum nesting depth of causes in a document: more than a person can follow, and less than exhausts
+/// the stack that the parser can be given.
 pub const DEEPEST: usize = 10_000;
 
-/// Why a document is not an answer, or an answer no document.
+/// Errors of reading or writing an answer as JSON.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Not JSON at all.
+    /// The text is not JSON.
     #[error("read the answer: it is not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
-    /// JSON, but of something else.
+    /// JSON without a schema field.
     #[error("read the answer: it has no field `schema`")]
     NoSchema,
-    /// An answer of another version, or another kind of document.
+    /// An answer of another schema version, or another kind of document.
     #[error("read the answer: its schema is `{0}`, not `{SCHEMA}`")]
     OtherSchema(String),
-    /// The schema is right and the content is not.
+    /// The schema name matches, but the content does not.
     #[error("read the answer: {0}")]
     WrongShape(#[source] serde_json::Error),
     /// The causes are nested deeper than [`DEEPEST`].
     #[error("handle causes nested deeper than {DEEPEST}")]
     TooDeep,
-    /// The answer holds what JSON cannot say.
+    /// The answer cannot be written as JSON.
     #[error("write the answer as JSON: {0}")]
     Unwritable(String),
 }
 
-/// The answer as JSON, with a line end. Indented if that does not mean more
-/// white space than text; layout is not part of the format.
+/// Serialises the answer, with a trailing newline. Deeply nested answers are not indented, because they
+/// would contain more whitespace than text; layout is not part of the format.
 ///
 /// # Errors
-/// If the causes are nested too deep, or the answer claims another schema.
+/// If the causes are nested too deeply, or the answer has another schema.
 pub fn to_json(answer: &Answer) -> Result<String, Error> {
     if answer.schema != SCHEMA {
         return Err(Error::OtherSchema(answer.schema.clone()));
@@ -59,11 +59,11 @@ pub fn to_json(answer: &Answer) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Reads what [`to_json`] wrote, or another program did. Unknown fields are
-/// passed over: within a version fields may be added.
+/// Reads an answer, whichever program wrote it. Unknown fields are ignored, because fields may be added
+/// within a version.
 ///
 /// # Errors
-/// If the text is no JSON, of another schema, or not of the schema's shape.
+/// If the text is not JSON, has another schema, or does not have the schema's shape.
 pub fn from_json(text: &str) -> Result<Answer, Error> {
     #[derive(Deserialize)]
     struct Head {
@@ -85,7 +85,7 @@ pub fn from_json(text: &str) -> Result<Answer, Error> {
     })
 }
 
-/// Parses without the parser's own limit on nesting; the stack is seen to by [`with_stack`].
+/// Parses without the parser's recursion limit; [`with_stack`] provides the stack.
 fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
     let mut parser = serde_json::Deserializer::from_str(text);
     parser.disable_recursion_limit();
@@ -94,9 +94,9 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> 
     Ok(value)
 }
 
-/// Runs `work`, which recurses `depth` deep, where there is stack for it.
+/// Runs `work`, which recurses to `depth`, on a thread with enough stack if `depth` is not small.
 fn with_stack<T: Send>(depth: usize, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    // Generous: a level of a derived parser takes some kilobytes when not optimised.
+    // Generous: a level of a derived parser takes a few kilobytes in unoptimised builds.
     const LEVEL: usize = 32 << 10;
     if depth <= 16 {
         return work();
@@ -111,7 +111,7 @@ fn with_stack<T: Send>(depth: usize, work: impl FnOnce() -> Result<T, Error> + S
     })
 }
 
-/// How deep causes are nested.
+/// Nesting depth of causes.
 fn nesting(causes: &[Cause]) -> usize {
     let mut deepest = 0;
     let mut open: Vec<(&Cause, usize)> = causes.iter().map(|cause| (cause, 1)).collect();
@@ -122,7 +122,7 @@ fn nesting(causes: &[Cause]) -> usize {
     deepest
 }
 
-/// How deep brackets are nested in a JSON text.
+/// Nesting depth of brackets in a JSON text.
 fn brackets(text: &str) -> usize {
     let (mut depth, mut deepest) = (0usize, 0);
     let mut bytes = text.bytes();

@@ -1,6 +1,6 @@
 //! Explanations as text, page, JSON and SARIF.
 //!
-//! One model, [`explain::answer::Answer`], several renderings:
+//! One model, [`explain::answer::Answer`], has several renderings:
 //!
 //! | for | |
 //! |---|---|
@@ -16,11 +16,11 @@
 //! | page and SARIF, for exposed changes | [`exposed`], of an [`explore::exposed::Exposed`] |
 //! | the same, for an explored program | [`explored`], of an [`explore::explored::Explored`] |
 //!
-//! Here it is *not* known how an answer was found: nothing is computed that is not
-//! in the answer, no file is opened, no terminal or environment asked. Source text
-//! and values come from strangers: all of it is made harmless before it is shown
-//! (`text.rs`, `html.rs`). The same answer always gives the same text. Causes may be
-//! nested thousands deep, so nothing that walks them recurses.
+//! This crate must *not* know how an answer was found: it computes nothing that is not in the answer,
+//! opens no file, and does not query the terminal or the environment. Source text and values are
+//! untrusted: all of it is sanitised before it is shown (`text.rs`, `html.rs`). The same answer always
+//! gives the same text. Causes may be nested thousands deep, so their traversals do not recurse; only
+//! JSON does, on a stack that is large enough (`json.rs`).
 //!
 //! ```
 //! use explain::answer::{Answer, Effort, Hunk, Observation, Version};

@@ -1,4 +1,4 @@
-//! A located fault: where the failing run and the nearest passing one parted.
+//! Report of a located fault: where the failing run diverged from the nearest passing run.
 
 mod html;
 mod sarif;
@@ -11,10 +11,10 @@ pub use terminal::render;
 use explain::answer::Place;
 use locate::answer::{BranchEntry, Located, Ran, SuspectLine};
 
-/// As JSON, `relapse.locate/1`, with a line end.
+/// Serialises as JSON (`relapse.locate/1`), with a trailing newline.
 ///
 /// # Errors
-/// None that this type can give; `serde_json` has them.
+/// None for this type; the signature is that of `serde_json`.
 pub fn to_json(located: &Located) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string_pretty(located)? + "\n")
 }
@@ -48,7 +48,7 @@ fn depends(needed: usize, all: usize) -> String {
     }
 }
 
-/// Whether a place is on a line that is shown.
+/// Whether a location is on a line that is shown.
 fn is_shown(located: &Located, place: &Place) -> bool {
     let same = |line: &SuspectLine| (&line.place.file, line.place.line) == (&place.file, place.line);
     located.lines.iter().any(|line| !line.folded && same(line))
@@ -79,13 +79,13 @@ fn dependence(entry: &BranchEntry) -> &'static str {
     }
 }
 
-/// That a branch only follows from another one.
+/// States that a branch only follows from another one.
 fn consequence(entry: &BranchEntry) -> Option<String> {
     let from = entry.follows.as_ref()?;
     Some(format!("it only follows from {}:{}", from.file, from.line))
 }
 
-/// The command, and what was changed in its input.
+/// The command, and the changes to its input.
 fn command(ran: &Ran) -> String {
     match &ran.input {
         Some(input) => format!("{} with {input}", ran.command),
@@ -93,7 +93,7 @@ fn command(ran: &Ran) -> String {
     }
 }
 
-/// What the pool was.
+/// The number and kind of the pool's runs, and their outcomes.
 fn pool(located: &Located) -> String {
     let pool = &located.pool;
     let what = match pool.kind.as_str() {

@@ -13,13 +13,13 @@ use crate::paint::Style;
 use crate::text::{cut, visible};
 use crate::words;
 
-/// Changes shown in full; the rest by name.
+/// Number of changes shown in full; the others are listed by name.
 const HUNKS: usize = 6;
 const HUNK_LINES: usize = 30;
 const LINE: usize = 160;
-/// Changes named.
+/// Number of changes listed by name.
 const NAMED: usize = 40;
-/// Characters of a sentence or command by others.
+/// Maximum number of characters of an untrusted sentence or command.
 const SENTENCE: usize = 500;
 
 /// Renders an answer.
@@ -133,7 +133,7 @@ fn names(hunks: &[Hunk]) -> String {
     names.join(", ")
 }
 
-/// A block whose fence is longer than any run of its own signs inside.
+/// A code block whose fence is longer than any run of backticks in it.
 fn fenced<'a>(language: &str, lines: impl Iterator<Item = &'a str> + Clone, page: &mut String) {
     let fence = "`".repeat(lines.clone().map(longest_run).max().unwrap_or(0).max(2) + 1);
     let _ = writeln!(page, "{fence}{language}");
@@ -147,7 +147,7 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// A code span: nothing inside means anything to Markdown.
+/// A code span, in which nothing is interpreted as Markdown.
 fn code(text: &str) -> String {
     let shown = visible(text).replace('\t', " ");
     let shown = cut(&shown, SENTENCE, "…");
@@ -155,18 +155,18 @@ fn code(text: &str) -> String {
         return "` `".to_owned();
     }
     let fence = "`".repeat(longest_run(&shown) + 1);
-    // A space that is taken off again, for text that begins or ends with the fence.
+    // Markdown strips this space. Text that begins or ends with a backtick needs it.
     let pad = if shown.starts_with(['`', ' ']) || shown.ends_with(['`', ' ']) { " " } else { "" };
     format!("{fence}{pad}{shown}{pad}{fence}")
 }
 
-/// A code span in a table: there a bar ends the cell even in code.
+/// A code span in a table cell, where a bar ends the cell even in code.
 fn cell(text: &str) -> String {
     code(text).replace('|', "\\|")
 }
 
-/// Text that stays text: no emphasis, no tags, nobody is called by name, no
-/// number becomes a link.
+/// Escapes text so that Markdown renders it literally: no emphasis, no tags, no user mentions, no links
+/// from numbers.
 fn text(text: &str) -> String {
     let shown = visible(text).replace('\t', " ");
     let shown = cut(&shown, SENTENCE, "…");

@@ -1,4 +1,4 @@
-//! The frame of plain pages: one file, no network, no script.
+//! The frame of plain pages: one self-contained file without scripts.
 
 use crate::text::escape;
 
@@ -9,7 +9,7 @@ td,th{text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top}.bad{colo
 .faint{color:#667}section{border-top:1px solid #ccd;padding:.6rem 0}\
 @media (prefers-color-scheme:dark){body{color:#ddd;background:#161618}.bad{color:#f88}.good{color:#7d9}}";
 
-/// A page up to its title, which is its headline as well.
+/// The beginning of a page, up to its title, which is also its headline.
 pub fn begun(title: &str) -> String {
     let title = escape(title);
     format!(
@@ -19,7 +19,7 @@ pub fn begun(title: &str) -> String {
     )
 }
 
-/// The whole page.
+/// The complete page.
 pub fn ended(mut page: String) -> String {
     page += "</body></html>\n";
     page

@@ -1,21 +1,21 @@
-//! Rows of coloured text, cut to a width. The only place that knows terminal codes.
+//! Rows of coloured text, cut to a width. The only module that knows terminal escape codes.
 
 use crate::text::{ascii, cut, untab, visible, width};
 
-/// How to write for a terminal.
+/// Output style for a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// With escape sequences for colours.
+    /// Use escape sequences for colours.
     pub colour: bool,
     /// Columns; lines are cut or wrapped to fit.
     pub width: usize,
-    /// Nothing outside ASCII, for terminals and logs that garble the rest.
+    /// Use only ASCII, for terminals and logs that garble other characters.
     pub ascii: bool,
-    /// About how many causes to show; the rest is counted.
+    /// Approximate number of causes to show; the rest is counted.
     pub causes: usize,
-    /// How many lines of one change to show; the rest is counted.
+    /// Number of lines to show of a change; the rest is counted.
     pub hunk_lines: usize,
-    /// How many auxiliary changes to show.
+    /// Number of auxiliary changes to show.
     pub auxiliary: usize,
 }
 
@@ -32,25 +32,25 @@ impl Default for Style {
     }
 }
 
-/// What a piece of text is, for its colour.
+/// The role of a span of text, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     Plain,
     /// Headings, file names.
     Strong,
-    /// Line numbers, frames, what is the same in both versions.
+    /// Line numbers, frames, text that is the same in both versions.
     Faint,
     Good,
     Bad,
-    /// The part of a line that differs, the lines that did it.
+    /// The differing part of a line, and lines that caused the failure.
     GoodMark,
     BadMark,
-    /// Lines of a diff, and the parts of them that differ.
+    /// Lines of a diff, and their differing parts.
     Removed,
     Added,
     RemovedMark,
     AddedMark,
-    /// Marks that lead the eye: change numbers.
+    /// References to follow, such as change numbers.
     Link,
 }
 
@@ -69,13 +69,13 @@ impl Ink {
     }
 }
 
-/// Signs, in both alphabets. Each sign is one column wide unless said otherwise.
+/// Symbols in Unicode or ASCII. Each is one column wide unless noted otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct Signs {
     pub node: &'static str,
     pub failure: &'static str,
     pub lane: &'static str,
-    /// Two columns.
+    /// Two columns wide.
     pub join: &'static str,
     pub bend: &'static str,
     pub gap: &'static str,
@@ -123,7 +123,7 @@ impl Style {
         if self.ascii { ASCII } else { UNICODE }
     }
 
-    /// Foreign text, fit for this terminal.
+    /// Sanitises untrusted text for this terminal.
     #[must_use]
     pub fn fit(&self, text: &str) -> String {
         let shown = visible(text);
@@ -132,11 +132,11 @@ impl Style {
     }
 }
 
-/// One line, in pieces.
+/// One line, as spans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pieces: Vec<(Ink, String)>,
-    /// Pieces that must not be cut away: they stay at the end.
+    /// Spans that are never cut: they stay at the end.
     tail: Vec<(Ink, String)>,
 }
 
@@ -146,34 +146,34 @@ impl Row {
         Row::default()
     }
 
-    /// Adds text.
+    /// Appends a span.
     #[must_use]
     pub fn put(mut self, ink: Ink, text: impl Into<String>) -> Self {
         self.pieces.push((ink, text.into()));
         self
     }
 
-    /// Adds text that stays when the rest of the line is cut.
+    /// Appends a span that is kept if the rest of the line is cut.
     #[must_use]
     pub fn end(mut self, ink: Ink, text: impl Into<String>) -> Self {
         self.tail.push((ink, text.into()));
         self
     }
 
-    /// Spaces up to a column, if it is not there yet.
+    /// Pads with spaces up to a column, unless the row already extends beyond it.
     #[must_use]
     pub fn pad(self, column: usize) -> Self {
         let missing = column.saturating_sub(self.width());
         self.put(Ink::Plain, " ".repeat(missing))
     }
 
-    /// Columns so far, without the end.
+    /// Width in columns, without the tail.
     #[must_use]
     pub fn width(&self) -> usize {
         self.pieces.iter().map(|(_, text)| width(text)).sum()
     }
 
-    /// Writes the row and a line end.
+    /// Writes the row and a newline.
     pub fn write(&self, style: &Style, out: &mut String) {
         let tail: usize = self.tail.iter().map(|(_, text)| width(text)).sum();
         let mut room = style.width.saturating_sub(tail);
@@ -182,11 +182,11 @@ impl Row {
             let rest: usize = self.pieces[index + 1..].iter().map(|(_, text)| width(text)).sum();
             let wide = width(text);
             if wide + rest.min(width(style.signs().more)) <= room {
-                // It fits, with room to say that what is behind it does not.
+                // The span fits, and so does the mark if the rest does not.
                 paint(style, *ink, text, out);
                 room -= wide;
             } else {
-                // Even if this piece fits exactly, the line must say that it goes on.
+                // Even if this span fits exactly, the mark must show that the line is cut.
                 let more = style.signs().more;
                 paint(style, *ink, &cut(&format!("{text}{more}{more}"), room, more), out);
                 break;
@@ -206,7 +206,7 @@ fn paint(style: &Style, ink: Ink, text: &str, out: &mut String) {
         return;
     }
     if style.colour && ink != Ink::Plain && !text.trim().is_empty() {
-        // Spaces at the end stay outside, where they can be trimmed.
+        // Trailing spaces are written outside of the escape sequence, where they can be trimmed.
         let inked = text.trim_end_matches(' ');
         out.push_str("\x1b[");
         out.push_str(ink.codes());

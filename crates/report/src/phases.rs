@@ -1,8 +1,8 @@
-//! A run in phases, as a tree that is folded at first.
+//! A run by phases, as a tree that is initially folded.
 //!
-//! Each value that one phase gave to another unfolds to its source, the variables at that
-//! moment, and the level one comes to if this is the first wrong one. `<details>` does that
-//! without any script. Used as a page of its own and inside of an explanation.
+//! Each value that one phase passed to another unfolds to its source line, the variables there, and the
+//! level to inspect next if this is the first wrong value. `<details>` does this without a script. Used
+//! as a standalone page and inside an explanation.
 
 use crate::text::escape;
 use crate::words;
@@ -12,30 +12,31 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 const PAGE: &str = include_str!("phases/page.css");
-/// What the tree needs wherever it stands.
+/// The style sheet of the tree, for any page that contains one.
 pub(crate) const STYLE: &str = include_str!("phases/tree.css");
 
-/// Lines before and behind the one that is meant.
+/// Lines shown before and after a location.
 const AROUND: usize = 2;
-/// More variables of a moment than this are only counted.
+/// Maximum number of variables shown at a location; the rest is only counted.
 const VARIABLES: usize = 12;
-/// Levels below levels; deeper ones are left out. A tree from a file may be anything.
+/// Maximum depth of nested levels; deeper ones are left out, because a tree read from a file is
+/// untrusted.
 const DEEPEST: usize = 200;
 /// Longer lines and values are cut.
 const LONGEST: usize = 200;
 
-/// What is shown.
+/// The data to show.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
     /// The phases.
     pub tree: &'a Tree,
-    /// What is asked about.
+    /// The question that the levels answer.
     pub question: &'a str,
-    /// Texts of the files that the tree names.
+    /// Contents of the files that the tree names.
     pub files: &'a BTreeMap<String, String>,
 }
 
-/// A page of its own.
+/// Renders a standalone page.
 #[must_use]
 pub fn render(shown: &Shown<'_>) -> String {
     let question = escape(shown.question);
@@ -53,7 +54,7 @@ pub fn render(shown: &Shown<'_>) -> String {
     page
 }
 
-/// The tree, for a page that has its style.
+/// Renders the tree, for a page that includes its style sheet.
 pub(crate) fn tree(shown: &Shown<'_>, page: &mut String) {
     page.push_str(
         "<p class=\"hint\">The run is cut into phases; below each stands what it gave to others. Unfold the first \
@@ -80,7 +81,7 @@ pub(crate) fn tree(shown: &Shown<'_>, page: &mut String) {
 
 struct Drawing<'a> {
     shown: Shown<'a>,
-    /// Levels that stand on the page already: others link to them.
+    /// Levels that are already on the page: others link to them.
     drawn: Vec<bool>,
 }
 
@@ -137,7 +138,7 @@ impl<'a> Drawing<'a> {
         page.push_str("</details>\n");
     }
 
-    /// What is below; `above` is the line that is shown already.
+    /// The child of an entry; `above` is the line that is already shown.
     fn below(&mut self, below: &TreeChild, above: Option<&LineSummary>, inside: usize, page: &mut String) {
         match below {
             TreeChild::Level(number) => self.level(*number, inside + 1, page),

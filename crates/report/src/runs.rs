@@ -1,9 +1,8 @@
 //! Two runs side by side, as one self-contained page.
 //!
-//! Both runs are columns of one table, so that they scroll together without any
-//! script: what is similar stands in one line, what differs is marked, and long
-//! similar stretches are folded to a count. Each difference links to the parts of
-//! the views it belongs to, and these link back.
+//! Both runs are columns of one table, so that they scroll together without a script: similar events
+//! share a row, differences are marked, and long similar sections are folded to a count. Each
+//! difference links to the parts of the views it belongs to, and these link back.
 
 use crate::text::escape;
 use std::fmt::Write as _;
@@ -11,7 +10,7 @@ use views::page::{Page, ViewExcerpt};
 use views::told::{Entry, Pair};
 
 const PAGE: &str = include_str!("runs/page.css");
-/// What the runs need wherever they stand, inside of an element of class `runs`.
+/// The style sheet of the table, for use inside an element of class `runs`.
 pub(crate) const STYLE: &str = include_str!("runs/table.css");
 
 /// Renders a page.
@@ -35,7 +34,7 @@ pub fn render(page: &Page) -> String {
     out
 }
 
-/// The runs, for a page that has their style.
+/// Renders the runs, for a page that includes their style sheet.
 pub(crate) fn body(page: &Page, out: &mut String) {
     let [left, right] = &page.names;
     if page.unrelated {
@@ -102,7 +101,7 @@ pub(crate) fn body(page: &Page, out: &mut String) {
     webs(page, out);
 }
 
-/// A list of all differences, to go to.
+/// A navigation list of all differences.
 fn contents(page: &Page, out: &mut String) {
     out.push_str("<nav aria-label=\"Differences\"><ol>\n");
     for (n, section) in page.sections.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! The answer as SARIF 2.1.0, for code scanning services and editors: a result
-//! for every root change, with the way from the change to the failure as its
-//! code flows and the undoing of the change as its fix.
+//! SARIF 2.1.0 output of the answer, for code scanning services and editors: one result per root
+//! change, with the paths from the change to the failure as its code flows and the reversion of the
+//! change as its fix.
 
 use std::fmt::Write as _;
 
@@ -11,15 +11,15 @@ use crate::forest::{self, Node};
 use crate::sarif_log::{Log, artifact, note, rule};
 use crate::words;
 
-/// The rule of every result.
+/// The rule ID of every result.
 pub const RULE: &str = "relapse/regression-cause";
 
-/// Ways from one change to the failure; viewers show them one by one.
+/// Maximum number of paths from one change to the failure; viewers show them one by one.
 const FLOWS: usize = 10;
-/// Steps of one way: its ends are kept.
+/// Maximum number of steps of a path; longer paths keep their ends.
 const STEPS: usize = 500;
 
-/// The answer as a SARIF log with one run, with a line end.
+/// The answer as a SARIF log with one run and a trailing newline.
 #[must_use]
 pub fn to_sarif(answer: &Answer) -> String {
     let nodes = forest::flatten(&answer.causes);
@@ -111,7 +111,7 @@ fn result(answer: &Answer, nodes: &[Node<'_>], hunk: &Hunk) -> Value {
     result
 }
 
-/// The shortest ways from the lines of a change to the failure.
+/// The shortest paths from the lines of a change to the failure.
 fn flows(nodes: &[Node<'_>], change: u32, reference: &str) -> Vec<Value> {
     let mut starts: Vec<usize> =
         (0..nodes.len()).filter(|&index| nodes[index].cause.change == Some(change)).collect();
@@ -192,7 +192,7 @@ fn importance(node: &Node<'_>) -> &'static str {
 
 fn place_location(place: &Place, message: &str) -> Value {
     let mut region = json!({ "startLine": place.line.max(1) });
-    // Ours count bytes, SARIF's characters.
+    // Our columns count bytes, SARIF's count characters.
     let before = (place.column as usize).checked_sub(1).and_then(|bytes| place.text.get(..bytes));
     if let Some(before) = before {
         region["startColumn"] = json!(before.chars().count() + 1);
@@ -216,20 +216,20 @@ fn location(file: &str, region: Value, function: &str, message: &str) -> Value {
     location
 }
 
-/// The lines of a change in bad. A deletion is shown at the line before it.
+/// The lines of a change in bad. A deletion is located at the line before it.
 fn region(hunk: &Hunk) -> Value {
     let start = hunk.new_start.max(1);
     json!({ "startLine": start, "endLine": start.saturating_add(hunk.new_lines.saturating_sub(1)) })
 }
 
-/// Undoing the change: good's lines in place of bad's.
+/// The reversion of the change: good's lines replace bad's.
 fn fix(hunk: &Hunk) -> Value {
     let mut inserted = hunk.old_text.join("\n");
     if !hunk.old_text.is_empty() {
         inserted.push('\n');
     }
-    // From the beginning of one line to the beginning of another; nothing of
-    // bad goes away if the two are the same.
+    // The region extends from the start of one line to the start of another. If the two are equal,
+    // nothing is deleted from bad.
     let start = if hunk.new_lines == 0 { hunk.new_start.saturating_add(1) } else { hunk.new_start.max(1) };
     let deleted = json!({
         "startLine": start, "startColumn": 1,

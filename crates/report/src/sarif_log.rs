@@ -1,5 +1,4 @@
-//! What every SARIF 2.1.0 log of ours has: one run of one tool, its rules, and places in the
-//! sources.
+//! The common parts of our SARIF 2.1.0 logs: one run of one tool, its rules, and source locations.
 
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -7,7 +6,7 @@ use std::fmt::Write as _;
 /// A log with one run.
 pub struct Log<'l> {
     pub rules: Vec<Value>,
-    /// What the paths are relative to.
+    /// The directory that paths are relative to.
     pub root: &'l str,
     pub notifications: Vec<Value>,
     pub results: Vec<Value>,
@@ -15,7 +14,7 @@ pub struct Log<'l> {
 }
 
 impl Log<'_> {
-    /// The text of the log, with a line end.
+    /// The text of the log, with a trailing newline.
     pub fn text(self) -> String {
         let log = json!({
             "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -40,7 +39,7 @@ impl Log<'_> {
     }
 }
 
-/// A rule: `name` in words without spaces, `level` of its results.
+/// A rule: `name` has no spaces, `level` is the level of its results.
 pub fn rule(id: &str, name: &str, description: &str, level: &str) -> Value {
     json!({
         "id": id,
@@ -50,12 +49,12 @@ pub fn rule(id: &str, name: &str, description: &str, level: &str) -> Value {
     })
 }
 
-/// Something to know that is no result.
+/// A notification, which is not a result.
 pub fn note(text: &str) -> Value {
     json!({ "level": "note", "message": { "text": text } })
 }
 
-/// A line of a file.
+/// The physical location of a line.
 pub fn physical(file: &str, line: u32) -> Value {
     json!({
         "artifactLocation": artifact(file),
@@ -63,8 +62,7 @@ pub fn physical(file: &str, line: u32) -> Value {
     })
 }
 
-/// A path as SARIF names files: a relative reference, or a `file:` address for
-/// what lies outside.
+/// A path in SARIF's form: a relative reference, or a `file:` URI for files outside of the root.
 pub fn artifact(path: &str) -> Value {
     let mut uri = String::new();
     for byte in path.bytes() {

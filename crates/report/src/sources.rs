@@ -1,4 +1,4 @@
-//! Source files of both versions, and the parts of them that a report needs.
+//! Source files of both versions, and the excerpts that a report needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,34 +6,33 @@ use explain::answer::{Answer, Place};
 
 use crate::forest;
 
-/// Texts of source files by path, as places in an answer name them. The
-/// caller fills in what is at hand; a file that is missing shows only the lines
-/// that the answer itself carries.
+/// Contents of source files, by the paths in an answer. The caller provides the available files; for a
+/// missing file only the lines in the answer itself are shown.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// Of good.
+    /// Files of good.
     pub good: BTreeMap<String, String>,
-    /// Of bad.
+    /// Files of bad.
     pub bad: BTreeMap<String, String>,
 }
 
 /// Consecutive lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Excerpt {
-    /// Number of the first, from 1.
+    /// Number of the first line, from 1.
     pub start: u32,
-    /// Their texts, without line ends.
+    /// The texts of the lines, without newlines.
     pub lines: Vec<String>,
 }
 
-/// Unchanged lines to have around each place.
+/// Number of context lines around each location.
 const AROUND: u32 = 9;
-/// More lines of one version than this nobody scrolls through.
+/// Maximum number of lines per version; a longer page would not be read.
 const MOST_LINES: usize = 60_000;
-/// A longer line is cut: generated files have lines of megabytes.
+/// Longer lines are cut: generated files have lines of megabytes.
 const LONGEST_LINE: usize = 500;
 
-/// The parts of files that lie around the places of an answer, by path.
+/// The excerpts of files around the locations of an answer, by path.
 #[must_use]
 pub fn excerpts(
     files: &BTreeMap<String, String>,
@@ -51,7 +50,7 @@ pub fn excerpts(
     found
 }
 
-/// The lines of `text` at most `reach` away from one of `lines`, in runs.
+/// The lines of `text` at most `reach` away from one of `lines`, as runs of consecutive lines.
 fn around(text: &str, lines: &BTreeSet<u32>, reach: u32, left: &mut usize) -> Vec<Excerpt> {
     let mut wanted = lines.iter().filter(|&&line| line > 0).copied().peekable();
     let mut parts: Vec<Excerpt> = Vec::new();
@@ -79,7 +78,7 @@ fn around(text: &str, lines: &BTreeSet<u32>, reach: u32, left: &mut usize) -> Ve
     parts
 }
 
-/// The lines that an answer names, by version and path.
+/// The lines that an answer refers to, by version and path.
 #[must_use]
 pub fn places(answer: &Answer) -> (BTreeMap<String, BTreeSet<u32>>, BTreeMap<String, BTreeSet<u32>>) {
     let (mut good, mut bad) = (BTreeMap::new(), BTreeMap::new());

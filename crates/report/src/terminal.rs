@@ -1,5 +1,5 @@
-//! The answer for a terminal: the verdict first, then what failed, the changes
-//! that did it, and how.
+//! Renders the answer for a terminal: the verdict first, then the failure, the changes that caused it,
+//! and the causes in between.
 
 use explain::answer::{Answer, Hunk, Observation, OutputDifference, Version};
 
@@ -9,11 +9,10 @@ use crate::paint::{Ink, Row, Style};
 use crate::text::{shared_ends, width, wrap};
 use crate::words;
 
-/// Renders an answer. The text ends with a line end; the same answer and style
-/// give the same text.
+/// Renders an answer. The text ends with a newline, and depends only on the answer and the style.
 #[must_use]
 pub fn render(answer: &Answer, style: &Style) -> String {
-    // Narrower than this, nothing can be aligned any more.
+    // At smaller widths nothing can be aligned.
     let style = &Style { width: style.width.max(30), ..style.clone() };
     let mut page = Page { style, out: String::new() };
     page.verdict(answer);
@@ -29,10 +28,10 @@ pub fn render(answer: &Answer, style: &Style) -> String {
     page.out
 }
 
-/// Suspects and events of each that are listed.
+/// Number of suspects listed, and of events listed for each.
 const SHOWN_SUSPECTS: usize = 3;
 const SHOWN_EVENTS: usize = 3;
-/// Changed bytes that are listed.
+/// Number of changed bytes listed.
 const SHOWN_BYTES: usize = 8;
 
 struct Page<'a> {
@@ -65,7 +64,7 @@ impl Page<'_> {
     }
 
     fn verdict(&mut self, answer: &Answer) {
-        // One line whatever it takes: this is what scripts and eyes look for.
+        // A single line at any length: scripts and readers search for it.
         let ink = if answer.verified { Ink::GoodMark } else { Ink::BadMark };
         let row = Row::new()
             .put(ink, format!("{}: ", words::verdict_word(answer)))
@@ -112,7 +111,7 @@ impl Page<'_> {
         }
     }
 
-    /// The differing line of both outputs, the difference marked.
+    /// The differing line of both outputs, with the difference marked.
     fn output(&mut self, difference: &OutputDifference) {
         let place = format!(
             "  {} differs at line {} (byte {})",
@@ -156,7 +155,7 @@ impl Page<'_> {
         }
     }
 
-    /// Where it happened: the line with its neighbours in the stack.
+    /// The location of the failure: the line, and its callers on the call stack.
     fn place(&mut self, observation: &Observation) {
         let Some((lead, place)) = words::failed_at(observation) else { return };
         let within = if place.function.is_empty() {
@@ -171,7 +170,7 @@ impl Page<'_> {
         self.row(&row);
         if !place.text.trim().is_empty() {
             let signs = self.style.signs();
-            // White space in front of the line says nothing here.
+            // Leading whitespace carries no information here.
             let indent = place.text.len() - place.text.trim_start().len();
             let text = self.style.fit(place.text.trim());
             let number = if place.line == 0 { String::new() } else { place.line.to_string() };
@@ -191,7 +190,7 @@ impl Page<'_> {
                 self.row(&row);
             }
         }
-        // The first frame is the place itself.
+        // The first frame is the location itself.
         let callers: Vec<String> = observation
             .stack
             .iter()
@@ -233,7 +232,7 @@ impl Page<'_> {
         }
     }
 
-    /// What was shown of the answer, and the commit it came with.
+    /// What was verified about the answer, and the commit that introduced the failure.
     fn proof(&mut self, answer: &Answer) {
         if let Some(commit) = &answer.commit {
             self.heading("The commit it came with", "");
@@ -373,7 +372,7 @@ impl Page<'_> {
         self.paragraph(Ink::Faint, "  ", &format!("Both versions end with {}.", found.end));
     }
 
-    /// What tells the failing test from a passing one.
+    /// The differences between the failing test and a passing test.
     fn passing(&mut self, answer: &Answer) {
         let Some(passing) = &answer.passing else { return };
         let aside = match &passing.test {

@@ -1,15 +1,15 @@
-//! Strings that others wrote (source lines, values, messages) made fit to be shown.
+//! Sanitises untrusted strings (source lines, values, messages) for display.
 //!
-//! Source text may hold anything: terminal escapes, characters that turn the
-//! reading direction, zero bytes. None of it may reach a terminal or a page as
-//! it is, for then a report could be made to say what it does not say.
+//! Source text may contain anything: terminal escapes, characters that change the reading direction,
+//! NUL bytes. None of these may reach a terminal or a page unchanged, because they could forge the
+//! content of a report.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Text for element content and quoted attributes.
+/// Escapes text for element content and quoted attributes.
 pub(crate) fn escape(text: &str) -> String {
     let text = visible(text);
     let mut safe = String::with_capacity(text.len() + 8);
@@ -26,8 +26,8 @@ pub(crate) fn escape(text: &str) -> String {
     safe
 }
 
-/// `text` with everything that does not show as itself written out: `\n`,
-/// `\x1b`, `\u{202e}`. Tabs stay; see [`untab`].
+/// `text` with all invisible and control characters written as escapes: `
+/// `, `\x1b`, `\u{202e}`. Tabs are kept; see [`untab`].
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(hidden) {
@@ -53,7 +53,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 fn hidden(c: char) -> bool {
     match c {
         '\t' => false,
-        // Marks of reading direction, invisible spaces, separators that break lines.
+        // Direction marks, invisible spaces, line and paragraph separators.
         '\u{61c}'
         | '\u{200b}'
         | '\u{200e}'
@@ -65,7 +65,7 @@ fn hidden(c: char) -> bool {
     }
 }
 
-/// Tabs as spaces, with stops at every fourth column.
+/// Expands tabs to spaces, with a tab stop every four columns.
 #[must_use]
 pub fn untab(text: &str) -> Cow<'_, str> {
     if !text.contains('\t') {
@@ -86,7 +86,7 @@ pub fn untab(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Everything outside ASCII written out as `\u{e9}`.
+/// `text` with all characters outside of ASCII written as `\u{e9}`.
 #[must_use]
 pub fn ascii(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
@@ -103,23 +103,23 @@ pub fn ascii(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Columns that `text` takes in a terminal.
+/// The width of `text` in terminal columns.
 #[must_use]
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// What a character adds to the width of a text, at most: a joined one adds less.
+/// Upper bound of what a character adds to the width of a text: a joined character adds less.
 fn width_at_most(c: char) -> usize {
     match c {
-        // Shows what stands before it as an emoji, which is two columns wide: `*` is one.
+        // Turns the preceding character into an emoji of two columns: `*` alone has one.
         '\u{fe0f}' => 1,
         // Control characters.
         c => c.width().unwrap_or(1),
     }
 }
 
-/// `text` in at most `columns`, `mark` in place of what was cut off at the end.
+/// Cuts `text` to at most `columns`; `mark` replaces the end that was cut off.
 #[must_use]
 pub fn cut<'a>(text: &'a str, columns: usize, mark: &str) -> Cow<'a, str> {
     if width(text) <= columns {
@@ -138,7 +138,7 @@ pub fn cut<'a>(text: &'a str, columns: usize, mark: &str) -> Cow<'a, str> {
     Cow::Owned(format!("{}{}", &text[..end], if width(mark) <= columns { mark } else { "" }))
 }
 
-/// A path in at most `columns`: leading folders give way to `mark`.
+/// Cuts a path to at most `columns`; `mark` replaces leading directories.
 #[must_use]
 pub fn cut_path<'a>(path: &'a str, columns: usize, mark: &str) -> Cow<'a, str> {
     if width(path) <= columns {
@@ -153,8 +153,8 @@ pub fn cut_path<'a>(path: &'a str, columns: usize, mark: &str) -> Cow<'a, str> {
     cut(name, columns, mark)
 }
 
-/// `text` in lines of at most `columns`, broken at spaces; a word that is longer
-/// is broken where the line ends. Line ends in `text` are kept, and so are the spaces of what stands in back quotes.
+/// Wraps `text` at spaces into lines of at most `columns`; a longer word is broken at the end of the
+/// line. Newlines in `text` and spaces within back quotes are kept.
 #[must_use]
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
@@ -195,7 +195,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Words, and how many spaces stand before each: one, or as many as there are within back quotes.
+/// The words, each with the number of spaces before it: one, or the actual number within back quotes.
 fn spaced_words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_quoted = false;
     let mut spaces = 0;
@@ -211,8 +211,8 @@ fn spaced_words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What two strings share at their beginning and end, in bytes at character
-/// boundaries; the two parts do not overlap in either.
+/// Lengths of the common prefix and the common suffix of two strings, in bytes at character boundaries.
+/// The two do not overlap in either string.
 #[must_use]
 pub fn shared_ends(a: &str, b: &str) -> (usize, usize) {
     let front = a.chars().zip(b.chars()).take_while(|(x, y)| x == y).map(|(x, _)| x.len_utf8()).sum();
@@ -282,8 +282,8 @@ mod tests {
 
         #[test]
         fn cut_fits(text in "(\\PC|[*#1\u{a9}\u{2764}]\u{fe0f}|\u{1f469}\u{200d}\u{1f680})*", columns in 0usize..30) {
-            // The width of a whole may be smaller than the sum over its
-            // characters (joined emoji), never larger.
+            // The width of a string may be smaller than the sum over its characters (joined emoji),
+            // never larger.
             prop_assert!(width(&cut(&text, columns, "…")) <= columns);
         }
 

@@ -1,4 +1,4 @@
-//! Sentences that every rendering uses, so that all say the same.
+//! Sentences that all renderings share.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ pub fn count(number: u32, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
-/// The verdict without its first word: what was shown, or why it was not.
+/// The verdict without its first word: what was verified, or why it was not.
 #[must_use]
 pub fn verdict(answer: &Answer) -> String {
     if !answer.verified {
@@ -46,8 +46,8 @@ pub fn verdict(answer: &Answer) -> String {
     sentence
 }
 
-/// Whether a trial has shown that the code compiles with the cause undone and not all that has to be undone with
-/// it: that is then needed for another reason than to compile.
+/// Whether a trial shows that the code compiles with the cause undone but only a proper subset of the
+/// auxiliary changes. The others are then needed for another reason than compilation.
 fn builds_without_auxiliary(answer: &Answer) -> bool {
     let numbers = |hunks: &[Hunk]| hunks.iter().map(|hunk| hunk.change).collect::<BTreeSet<u32>>();
     let (root, auxiliary) = (numbers(&answer.root), numbers(&answer.auxiliary));
@@ -61,7 +61,7 @@ fn builds_without_auxiliary(answer: &Answer) -> bool {
     })
 }
 
-/// Why changes that are not the cause must be undone with it: what the heading above them says.
+/// The heading of the auxiliary changes: why they must be undone with the cause.
 #[must_use]
 pub fn auxiliary(answer: &Answer) -> &'static str {
     if builds_without_auxiliary(answer) {
@@ -71,7 +71,7 @@ pub fn auxiliary(answer: &Answer) -> &'static str {
     }
 }
 
-/// What was shown of the answer, a line for each question.
+/// What was verified about the answer, one line per property.
 #[must_use]
 pub fn proof(answer: &Answer) -> Vec<String> {
     let proof = &answer.proof;
@@ -138,8 +138,8 @@ pub fn verdict_word(answer: &Answer) -> &'static str {
     if answer.verified { "verified" } else { "NOT VERIFIED" }
 }
 
-/// One line for the log of a continuous integration run: verdict, the root
-/// changes, what failed, what it took. Never has a line end inside.
+/// One line for the log of a continuous integration run: verdict, root changes, failure, cost. It
+/// contains no newline.
 #[must_use]
 pub fn summary_line(answer: &Answer) -> String {
     const SHOWN: usize = 5;
@@ -171,13 +171,13 @@ pub fn summary_line(answer: &Answer) -> String {
     visible(&line).replace('\t', " ")
 }
 
-/// A sentence without its full stop and the white space around.
+/// A sentence without its full stop and surrounding whitespace.
 #[must_use]
 pub fn sentence(text: &str) -> String {
     visible(text.trim().trim_end_matches('.')).into_owned()
 }
 
-/// `file:line` of a change in bad; where bad has no lines, the line before.
+/// `file:line` of a change in bad; the line before it if bad has no lines of the change.
 #[must_use]
 pub fn hunk_place(hunk: &Hunk) -> String {
     match hunk.kind.as_str() {
@@ -188,7 +188,7 @@ pub fn hunk_place(hunk: &Hunk) -> String {
     }
 }
 
-/// The heading over the root changes; it promises no more than was shown.
+/// The heading of the root changes; it claims no more than was verified.
 #[must_use]
 pub fn root_title(answer: &Answer) -> &'static str {
     match (answer.root.len(), answer.verified) {
@@ -199,7 +199,7 @@ pub fn root_title(answer: &Answer) -> &'static str {
     }
 }
 
-/// The heading over the causes, and where they begin.
+/// The heading of the causes, and where they begin.
 #[must_use]
 pub fn causes_title(answer: &Answer) -> (&'static str, &'static str) {
     if answer.root.is_empty() {
@@ -213,22 +213,21 @@ pub fn causes_title(answer: &Answer) -> (&'static str, &'static str) {
     }
 }
 
-/// Where it failed, with words that lead to it: in bad, or where good did what
-/// bad did not.
+/// The location of the failure and words that introduce it: in bad, or where good did what bad omitted.
 #[must_use]
 pub fn failed_at(observation: &Observation) -> Option<(&'static str, &Place)> {
     let in_good = || observation.good_place.as_ref().map(|place| ("good did it at", place));
     observation.place.as_ref().map(|place| ("at", place)).or_else(in_good)
 }
 
-/// The function around a change, without the brace that opens it.
+/// The function that contains a change, without its opening brace.
 #[must_use]
 pub fn heading(hunk: &Hunk) -> &str {
     hunk.heading.trim().trim_end_matches('{').trim_end()
 }
 
-/// What a value was in the versions that came to the moment of its cause: the one that good or its
-/// stand-in had, and bad's. A version that did not come there has none, and nothing is said of it.
+/// The value of a cause in good (or its substitute) and in bad. A version that reached the step without
+/// having the value shows `none`; one that did not reach it shows nothing.
 #[must_use]
 pub fn sides(value: &ValuePair, cause: &Cause) -> [Option<String>; 2] {
     let side = |value: &Option<String>, place: &Option<Place>| match (value, place) {
@@ -249,7 +248,7 @@ pub fn place(place: &Place) -> String {
 /// `0.3 s`, `12.4 s`, `3 min 5 s`, `2 h 7 min`.
 #[must_use]
 pub fn seconds(seconds: f64) -> String {
-    // Anything that is no time (negative, infinite, not a number) shows as none.
+    // Invalid durations (negative, infinite, not a number) are shown as zero.
     let seconds = if seconds.is_finite() { seconds.max(0.0) } else { 0.0 };
     if seconds < 99.95 {
         return format!("{seconds:.1} s");
@@ -262,7 +261,7 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
-/// The changes, trials and time in one or two sentences.
+/// The number of changes and trials, and the time, in one or two sentences.
 #[must_use]
 pub fn effort(answer: &Answer) -> Vec<String> {
     let trials = &answer.trials;
@@ -298,27 +297,27 @@ pub fn effort(answer: &Answer) -> Vec<String> {
     lines
 }
 
-/// Length of a list as the counters of an answer have it.
+/// The length of a list in the type of an answer's counters.
 #[must_use]
 pub fn number(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// A byte as a reader knows it.
+/// A byte in readable form.
 #[must_use]
 pub fn byte(byte: u8) -> String {
     if byte.is_ascii_graphic() || byte == b' ' { format!("'{}'", byte as char) } else { byte.to_string() }
 }
 
-/// The formula of a cause, unless its line says the same.
+/// The formula of a cause, unless its line contains the same.
 pub fn formula(cause: &Cause) -> Option<&str> {
     let formula = cause.formula.as_deref()?;
     let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let line = cause.place.as_ref().or(cause.good_place.as_ref()).map(|p| bare(&p.text)).unwrap_or_default();
-    // A condition is told as computed, or as the line has it: `!x` for `x != 0`.
+    // A condition is shown as computed or as in the line: `!x` for `x != 0`.
     let is_condition = cause.kind == "branch" && cause.what.starts_with('`');
     let is_said = is_condition || cause.what.contains(&format!("`{formula}`"));
-    // `x = f(…)` is in `x = f(a, b);` piece by piece.
+    // `x = f(…)` matches `x = f(a, b);` piece by piece.
     let mut rest = line.as_str();
     let is_in_line = bare(formula).split('…').all(|piece| match rest.find(piece) {
         Some(at) => {
@@ -330,7 +329,7 @@ pub fn formula(cause: &Cause) -> Option<&str> {
     (!is_in_line && !is_said).then_some(formula)
 }
 
-/// What came of bad with the other version's value at this step; nothing if that was not tried.
+/// The result of running bad with the other version's value at this step; `None` if that was not tried.
 pub fn link(cause: &Cause, reference: &str) -> Option<String> {
     let link = cause.link.as_ref()?;
     let with = match cause.kind.as_str() {
@@ -346,7 +345,7 @@ pub fn link(cause: &Cause, reference: &str) -> Option<String> {
     }
 }
 
-/// How many differences the passing test leaves.
+/// The number of differences that the comparison with the passing test leaves.
 pub fn passing(passing: &explain::answer::Passing) -> String {
     let found = passing.suspects.len() as u64 + u64::from(passing.more);
     let base = format!(
@@ -363,7 +362,7 @@ pub fn passing(passing: &explain::answer::Passing) -> String {
     }
 }
 
-/// The suspect, from 1, that each cause is part of.
+/// The number of the suspect, from 1, that contains each cause.
 pub fn only_failing(answer: &Answer) -> BTreeMap<u32, usize> {
     let mut by_cause = BTreeMap::new();
     for (number, suspect) in (1..).zip(answer.passing.iter().flat_map(|p| &p.suspects)) {
@@ -374,7 +373,7 @@ pub fn only_failing(answer: &Answer) -> BTreeMap<u32, usize> {
     by_cause
 }
 
-/// What a suspect belongs to.
+/// The changes and causes that a suspect belongs to.
 pub fn suspect(suspect: &explain::answer::Suspect) -> String {
     let list = |noun: &str, numbers: &[u32]| {
         let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();

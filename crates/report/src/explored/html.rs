@@ -1,4 +1,4 @@
-//! One page, no network: a table of groups, and of faults.
+//! A single self-contained page: a table of path groups and a table of faults.
 
 use super::{effort, fault, headline};
 use crate::page;
@@ -6,7 +6,7 @@ use crate::text::escape;
 use explore::explored::{Example, Explored};
 use std::fmt::Write as _;
 
-/// The page.
+/// Renders the page.
 #[must_use]
 pub fn render(explored: &Explored) -> String {
     let mut page = page::begun(&headline(explored));

@@ -1,14 +1,14 @@
-//! As SARIF 2.1.0: a result for every place at which an input makes the program fault.
+//! SARIF 2.1.0 output: one result per location at which an input makes the program fault.
 
 use super::{effort, headline};
 use crate::sarif_log::{Log, note, physical, rule};
 use explore::explored::{Explored, FaultRow};
 use serde_json::{Value, json};
 
-/// The rule of every result.
+/// The rule ID of every result.
 pub const RULE: &str = "relapse/fault";
 
-/// The faults as a SARIF log with one run, with a line end.
+/// The faults as a SARIF log with one run and a trailing newline.
 #[must_use]
 pub fn to_sarif(explored: &Explored) -> String {
     Log {

@@ -1,4 +1,4 @@
-//! One page, no network: the changes, and both versions side by side on each exposing input.
+//! A single self-contained page: the changes, and both versions side by side on each exposing input.
 
 use super::{covered, found_by, verdict, with_code};
 use crate::page;
@@ -6,10 +6,10 @@ use crate::text::escape;
 use explore::exposed::{Exposed, ExposingInput, Seen};
 use std::fmt::Write as _;
 
-/// Characters of an output that are shown.
+/// Maximum number of characters shown of an output.
 const SHOWN: usize = 4000;
 
-/// The page.
+/// Renders the page.
 #[must_use]
 pub fn render(exposed: &Exposed) -> String {
     let mut page = page::begun(&verdict(exposed));

@@ -1,16 +1,17 @@
-//! As SARIF 2.1.0: a result for every change that code stands for, by what inputs have done with it.
+//! SARIF 2.1.0 output: one result per change that has code. Its rule depends on whether an input
+//! exposes the change.
 
 use super::{covered, found_by, verdict, with_code};
 use crate::sarif_log::{Log, note, physical, rule};
 use explore::exposed::{ChangeRow, Exposed, ExposingInput};
 use serde_json::{Value, json};
 
-/// The rule of changes that an input exposes.
+/// Rule ID of changes that an input exposes.
 pub const EXPOSED: &str = "relapse/exposed-change";
-/// The rule of those that none does.
+/// Rule ID of changes that no input exposes.
 pub const UNEXPOSED: &str = "relapse/unexposed-change";
 
-/// The answer as a SARIF log with one run, with a line end.
+/// The answer as a SARIF log with one run and a trailing newline.
 #[must_use]
 pub fn to_sarif(exposed: &Exposed) -> String {
     let said = covered(exposed).into_iter().chain(exposed.notes.iter().cloned());
@@ -57,7 +58,7 @@ fn result(exposed: &Exposed, row: &ChangeRow) -> Value {
     })
 }
 
-/// The input, and what the versions do with it.
+/// The input, and the behaviour of both versions on it.
 fn shown(input: &ExposingInput) -> String {
     let parts = input.parts.iter().map(|part| format!(", {} \"{}\"", part.name, part.text));
     let with: String = parts.collect();

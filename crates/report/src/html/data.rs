@@ -1,4 +1,4 @@
-//! What the page's script needs, as JSON inside a script element.
+//! The data of the page's script, as JSON in a script element.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::text::visible;
 
 #[derive(Serialize)]
 struct Data {
-    /// What bad is compared with.
+    /// The name of the version that bad is compared with.
     reference: &'static str,
     nodes: Vec<Node>,
     changes: Vec<Change>,
@@ -31,7 +31,7 @@ struct Node {
     good: Option<At>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bad: Option<At>,
-    /// Name, good, bad.
+    /// Name, value in good, value in bad.
     values: Vec<(String, Option<String>, Option<String>)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<u32>,
@@ -47,7 +47,7 @@ struct At {
     text: String,
 }
 
-/// Lines of a change, to mark them in source text.
+/// The lines of a change, to mark them in the source text.
 #[derive(Serialize)]
 struct Change {
     change: u32,
@@ -55,8 +55,8 @@ struct Change {
     bad: (String, u32, u32),
 }
 
-/// The data, in a form that nothing in it can end the script element: a `<`
-/// only ever stands in strings, where JSON lets it be written by its number.
+/// The data, encoded so that no content can end the script element: `<` occurs only in strings, where
+/// JSON allows it to be escaped.
 pub fn embedded(answer: &Answer, sources: Option<&Sources>) -> String {
     let shown = |text: &str| visible(text).into_owned();
     let at = |place: &Place| At {
@@ -89,7 +89,7 @@ pub fn embedded(answer: &Answer, sources: Option<&Sources>) -> String {
                     })
                     .collect(),
                 change: cause.change,
-                // As text: it may be larger than the script's numbers are exact.
+                // A string, because the number may exceed the script's exact range.
                 step: cause.step.map(|step| step.to_string()),
             }
         })
@@ -117,8 +117,8 @@ pub fn embedded(answer: &Answer, sources: Option<&Sources>) -> String {
         good: with_shown_paths(good),
         bad: with_shown_paths(bad),
     };
-    // Plain data with string keys: writing it cannot fail. Were it ever to, the page
-    // does without its script.
+    // Serialising plain data with string keys cannot fail. If it did, the page would work without its
+    // script.
     let text = serde_json::to_string(&data).unwrap_or_else(|_| "null".to_owned());
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

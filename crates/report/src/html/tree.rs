@@ -1,7 +1,6 @@
-//! The causes as a list of rows, in the order of the terminal: from the changes down
-//! to the failure. Each row stands below everything that led to it. The markup is flat
-//! (browsers limit how deep elements nest, and chains of causes are longer); which rows
-//! belong together is drawn with lanes.
+//! The causes as a list of rows in the order of the terminal output: from the changes down to the
+//! failure. Each row is below everything that led to it. The markup is flat, because browsers limit the
+//! nesting depth of elements and cause chains exceed it. Lanes show which rows belong together.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -14,13 +13,12 @@ use crate::graph;
 use crate::text::escape;
 use crate::words;
 
-/// Lanes drawn; deeper rows stand in the last one.
+/// Number of lanes drawn; deeper rows are in the last one.
 const LANES: usize = 14;
-/// Differing values in a row; the panel has them all.
+/// Number of differing values shown in a row; the panel lists all of them.
 const VALUES: usize = 6;
 
-/// Writes the tree. Causes that only the failing test has are marked, with the suspect that
-/// they are part of.
+/// Writes the tree. A cause that only the failing test has is marked with the suspect that contains it.
 pub fn render(answer: &Answer, page: &mut String) {
     let mut nodes = forest::flatten(&answer.causes);
     let order = display_order(&mut nodes);
@@ -43,8 +41,9 @@ pub fn render(answer: &Answer, page: &mut String) {
     page.push_str("</div>\n");
 }
 
-/// In which order the rows stand: each below all that led to it, the way from a change first, as in
-/// the terminal. Orders the causes of each node to that end, the first to be shown last.
+/// The order of the rows, as in the terminal: each row is below everything that led to it, and the path
+/// from a change comes first. To that end, sorts the causes of each node so that the first one shown is
+/// last.
 fn display_order(nodes: &mut [Node<'_>]) -> Vec<usize> {
     for index in 0..nodes.len() {
         let mut children = std::mem::take(&mut nodes[index].children);
@@ -62,7 +61,7 @@ fn display_order(nodes: &mut [Node<'_>]) -> Vec<usize> {
     order
 }
 
-/// Name of a group of hidden rows that appear together.
+/// The group ID of hidden rows that are revealed together.
 fn group(counted: Counted) -> String {
     match counted {
         Counted::Shown => String::new(),
@@ -72,8 +71,8 @@ fn group(counted: Counted) -> String {
     }
 }
 
-/// In which column each node stands: an only cause in the column of its effect, several
-/// causes one column to the right.
+/// The column of each node: a sole cause has the column of its effect, several causes have the next
+/// column to the right.
 fn columns(nodes: &[Node<'_>]) -> Vec<usize> {
     let mut columns: Vec<usize> = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -84,12 +83,12 @@ fn columns(nodes: &[Node<'_>]) -> Vec<usize> {
     columns
 }
 
-/// The lines to the left of a row.
+/// The lane lines to the left of a row.
 fn gutter(nodes: &[Node<'_>], columns: &[usize], index: usize, page: &mut String) {
     let mut lower = index;
     let mut first = true;
-    // Lanes of effects further down that also have causes above this row. Only the
-    // drawn ones: the walk ends where columns stop changing.
+    // Lanes of effects further down that also have causes above this row. Only drawn lanes matter: the
+    // walk ends where the columns stop changing.
     let mut passed = [false; LANES];
     while let Some(parent) = nodes[lower].parent {
         if nodes[parent].children.len() > 1 {

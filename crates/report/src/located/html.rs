@@ -1,4 +1,4 @@
-//! One page, no network: both runs side by side at the reported branches.
+//! A single self-contained page: both runs side by side at the reported branches.
 
 use super::{at, command, consequence, dependence, headline, pool};
 use crate::text::escape;
@@ -7,7 +7,7 @@ use explain::answer::{Commit, ValuePair};
 use locate::answer::{Link, Located, SuspectLine};
 use std::fmt::Write as _;
 
-/// The page.
+/// Renders the page.
 #[must_use]
 pub fn render(located: &Located) -> String {
     let mut page = page::begun(&headline(located));

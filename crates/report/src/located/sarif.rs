@@ -1,4 +1,5 @@
-//! As SARIF 2.1.0: a result for every reported line, with the way to the failure as its code flow.
+//! SARIF 2.1.0 output: one result per reported branch, differing value and initial value, with the path to
+//! the failure as the code flow.
 
 use super::{at, consequence, dependence, headline, ways};
 use crate::sarif_log::{Log, note, physical, rule};
@@ -6,13 +7,13 @@ use explain::answer::Place;
 use locate::answer::{Link, Located};
 use serde_json::{Value, json};
 
-/// The rule of every result.
+/// The rule ID of every result.
 pub const RULE: &str = "relapse/suspicious-line";
 
-/// Lines of the slice alone say little to somebody who reads a list of warnings.
+/// Maximum number of results; further ones are of little use in a list of warnings.
 const SHOWN: usize = 20;
 
-/// What was located as a SARIF log with one run, with a line end.
+/// The located fault as a SARIF log with one run and a trailing newline.
 #[must_use]
 pub fn to_sarif(located: &Located) -> String {
     let mut results = Vec::new();

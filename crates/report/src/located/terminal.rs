@@ -1,4 +1,4 @@
-//! For a person at a terminal.
+//! Text output for a terminal.
 
 use super::{at, command, consequence, dependence, headline, is_shown, pool, ways};
 use crate::paint::{Ink, Row, Style};
@@ -7,10 +7,10 @@ use crate::words;
 use explain::answer::{Commit, ValuePair};
 use locate::answer::{Link, Located};
 
-/// Steps of a chain that are shown.
+/// Number of links shown of a chain.
 const SHOWN_LINKS: usize = 6;
 
-/// Renders what was located. The text ends with a line end.
+/// Renders a located fault. The text ends with a newline.
 #[must_use]
 pub fn render(located: &Located, style: &Style) -> String {
     let style = &Style { width: style.width.max(30), ..style.clone() };
@@ -31,7 +31,7 @@ struct Page<'a> {
     out: String,
 }
 
-/// Branches that are shown if none is on a line that is.
+/// Number of branches shown if none is on a shown line.
 const FEW: usize = 3;
 
 impl Page<'_> {
@@ -83,7 +83,7 @@ impl Page<'_> {
         let mut shown: Vec<_> =
             located.branches.iter().filter(|entry| is_shown(located, &entry.place)).collect();
         if shown.is_empty() {
-            // Other lines are more suspicious; still, these are how the runs differ.
+            // Other lines are more suspicious, but these branches show how the runs differ.
             shown.extend(located.branches.iter().take(FEW));
         }
         self.heading("Branches that went another way", "the most suspicious first");
@@ -132,7 +132,7 @@ impl Page<'_> {
 
     fn chain(&mut self, chain: &[Link]) {
         let leads = self.style.signs().leads;
-        // The end is the failure.
+        // The last link is the failure.
         let skipped = chain.len().saturating_sub(SHOWN_LINKS);
         for (n, link) in chain.iter().enumerate() {
             if skipped > 0 && n == SHOWN_LINKS / 2 {

@@ -24,7 +24,7 @@ fn row(line: u32, reached: bool, infected: bool, exposed_by: Option<usize>) -> C
     }
 }
 
-/// One change of each kind, and text that would do harm.
+/// One change of each kind, and text that must be escaped.
 fn sample() -> Exposed {
     let input = ExposingInput {
         number: 1,
@@ -104,7 +104,7 @@ fn the_page_escapes_what_strangers_wrote() {
     assert!(page.contains("without code in the programs that the tests run: 1."));
 }
 
-/// "No difference" says how near it came.
+/// "No difference" is reported with how close the search came.
 #[test]
 fn nothing_found_is_told_by_how_near_it_came() {
     let mut exposed = Exposed { verdict: Verdict::NoDifferenceFound, ..sample() };

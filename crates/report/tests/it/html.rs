@@ -1,7 +1,7 @@
 //! The page, as text and in a browser.
 //!
-//! The browser is Chromium (Debian package `chromium`), found on `PATH`. With
-//! `RELAPSE_SKIP_BROWSER` set, what needs it is skipped.
+//! The browser is Chromium (Debian package `chromium`), found on `PATH`. With `RELAPSE_SKIP_BROWSER`
+//! set, the tests that need it are skipped.
 
 use crate::samples;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn sum_sources() -> Sources {
     Sources { good: file(samples::SUM_GOOD), bad: file(samples::SUM_BAD) }
 }
 
-/// What is inside the element `<script type="application/json">`.
+/// The content of the element `<script type="application/json">`.
 fn embedded(page: &str) -> &str {
     let start = page.find("<script type=\"application/json\" id=\"data\">").unwrap();
     let inner = &page[start..][page[start..].find('>').unwrap() + 1..];
@@ -69,8 +69,8 @@ fn a_huge_tree_stays_flat() {
 }
 
 proptest! {
-    /// Outside the two scripts and the style sheet, a hostile string adds no tag
-    /// and no attribute: the page has the same tags as with a harmless one.
+    /// Outside of the two scripts and the style sheet, a hostile string adds no tag and no attribute:
+    /// the page has the same tags as with a harmless one.
     #[test]
     fn strings_never_become_markup(text in "[<>\"'&/=a-z!\\-\\]\\[ \u{0}\u{2028}`]{0,40}") {
         let with = |text: &str| {
@@ -95,7 +95,7 @@ proptest! {
             let end = page.find("<script").unwrap();
             page[page.find("</style>").unwrap()..end].split('<').skip(1)
                 .map(|tag| tag[..tag.find('>').unwrap()].to_owned())
-                // Backticks in sentences become this, and nothing else.
+                // Backticks in sentences become these tags.
                 .filter(|tag| tag != "code" && tag != "/code").collect::<Vec<_>>()
         };
         let page = with(&text);
@@ -108,15 +108,15 @@ proptest! {
 
 // ---- in the browser
 
-/// Opens a page in Chromium, presses keys and gives back the elements; `None`
-/// if the reader chose to skip that.
+/// Opens a page in Chromium, presses keys and returns the elements; `None` if the browser tests are
+/// skipped.
 fn browse(answer: &Answer, hash: &str, keys: &[&str]) -> Option<String> {
     if std::env::var_os("RELAPSE_SKIP_BROWSER").is_some() {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
-    // After each key the page notes which row is chosen.
+    // After each key the page records which row is selected.
     let press = format!(
         "<script>document.body.dataset.trail = {keys:?}.map((key) => {{ document.activeElement.dispatchEvent(\
          new KeyboardEvent('keydown', {{ key, bubbles: true, cancelable: true }})); \
@@ -210,12 +210,12 @@ fn tree(dom: &str) -> &str {
 
 #[test]
 fn keys_move_through_the_tree() {
-    // 0 is the failure, 1 its cause; 1 has the causes 2 (then 3) and 4. What leads to a
-    // row stands above it, the way from a change first.
+    // 0 is the failure, 1 its cause; 1 has the causes 2 (then 3) and 4. What leads to a row is above
+    // it, and the path from a change comes first.
     let (keys, expected): (Vec<&str>, Vec<&str>) = [
         ("j", "2"),
         ("j", "4"),
-        // A leaf has nothing to fold: its effect is next.
+        // A leaf cannot be folded: the selection moves to its effect.
         ("h", "1"),
         ("l", "4"),
         ("k", "2"),
@@ -272,7 +272,7 @@ fn a_question_mark_shows_the_keys() {
 
 #[test]
 fn pages_for_looking_at() {
-    // Written where a person can open them.
+    // Written to where a person can open them.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
     std::fs::create_dir_all(&folder).unwrap();
     for (name, answer) in samples::all() {

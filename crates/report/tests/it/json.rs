@@ -1,4 +1,4 @@
-//! Answers as JSON: there and back, and as the schema says.
+//! Answers as JSON: round trips, and conformance to the schema.
 
 use crate::samples;
 use crate::samples::schema::problems;
@@ -10,7 +10,7 @@ fn schema() -> Value {
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 
-/// Parsed without the limit on nesting.
+/// Parses without the nesting limit.
 fn parsed(text: &str) -> Value {
     let mut parser = serde_json::Deserializer::from_str(text);
     parser.disable_recursion_limit();
@@ -56,8 +56,8 @@ fn the_schema_finds_mistakes() {
 
 #[test]
 fn what_the_schema_requires_is_required() {
-    // Field by field: without a required one an answer is refused, without
-    // another it is not.
+    // Field by field: an answer without a required field is rejected, without an optional one it is
+    // accepted.
     let schema = schema();
     let good = parsed(&to_json(&samples::running()).unwrap());
     for field in schema["properties"].as_object().unwrap().keys() {
@@ -91,7 +91,7 @@ fn impossible_answers_are_refused() {
     assert!(matches!(to_json(&answer), Err(Error::OtherSchema(_))));
 }
 
-/// A located fault with every kind of entry, as its own schema says.
+/// A located fault with every kind of entry conforms to its schema.
 #[test]
 fn a_located_fault_is_as_its_schema_says() {
     use explain::answer::{Commit, Place, ValuePair};

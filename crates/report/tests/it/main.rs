@@ -1,4 +1,4 @@
-//! The tests of this crate from outside, as one program.
+//! The integration tests of this crate, as one program.
 
 mod exposed;
 mod html;

@@ -1,4 +1,4 @@
-//! What a pull request shows.
+//! The Markdown output for a pull request.
 
 use crate::samples;
 use report::markdown::render;

@@ -8,8 +8,8 @@ fn log(answer: &explain::answer::Answer) -> Value {
     serde_json::from_str(&report::sarif::to_sarif(answer)).unwrap()
 }
 
-/// The objects of SARIF 2.1.0 that we write, with their required fields and all
-/// fields that we use, after the standard's text.
+/// The schema of the SARIF 2.1.0 objects that we write: their required fields and all fields that we
+/// use, as in the standard.
 fn schema() -> Value {
     serde_json::from_str(include_str!("samples/sarif-2.1.0.json")).unwrap()
 }
@@ -124,7 +124,7 @@ fn the_fixes_give_back_good() {
         let range = usize::try_from(from - 1).unwrap()..usize::try_from(to - 1).unwrap();
         lines.splice(range, text.split_inclusive('\n').map(str::to_owned));
     }
-    // The other two changes are not of the answer.
+    // The other two changes are not part of the answer.
     let expected =
         samples::SUM_GOOD.replace("sorted = 1", "sorted = 0").replace("else sum += 0 - z", "else sum += z");
     assert_eq!(lines.concat(), expected);

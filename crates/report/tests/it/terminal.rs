@@ -1,4 +1,4 @@
-//! What a person at a terminal sees.
+//! The terminal output.
 
 use crate::samples;
 use explain::answer::Answer;
@@ -10,7 +10,7 @@ fn plain(answer: &Answer) -> String {
     render(answer, &Style::default())
 }
 
-/// The text without terminal codes; panics on any code that is not a colour.
+/// The text without escape codes; panics on any code that is not a colour.
 fn uncoloured(text: &str) -> String {
     let mut parts = text.split('\x1b');
     let mut plain = parts.next().unwrap().to_owned();

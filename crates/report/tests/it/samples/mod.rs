@@ -1,4 +1,4 @@
-//! Answers for the tests, as the explanation of real programs would give them.
+//! Sample answers for the tests, as the explanation of real programs would give them.
 
 pub mod schema;
 
@@ -20,7 +20,7 @@ pub fn value(name: &str, good: &str, bad: &str) -> ValuePair {
     ValuePair { name: name.into(), good: some(good), bad: some(bad) }
 }
 
-/// All that can be shown of an answer.
+/// A proof in which everything is verified.
 fn shown() -> Proof {
     let yes = || "yes".to_owned();
     Proof {
@@ -33,7 +33,7 @@ fn shown() -> Proof {
     }
 }
 
-/// An answer with nothing in it but the names of the versions.
+/// An answer that contains only the names of the versions.
 pub fn blank() -> Answer {
     Answer {
         schema: "relapse.explain/2".into(),
@@ -145,7 +145,7 @@ fn sum_observation() -> Observation {
     }
 }
 
-/// What came of bad with another value at a step.
+/// The result of running bad with another value at a step.
 fn link(outcome: &str) -> Option<Link> {
     Some(Link { outcome: outcome.into(), unit: "sum.c".into(), ..Link::default() })
 }
@@ -531,7 +531,7 @@ pub fn hang() -> Answer {
     }
 }
 
-/// Output that good made and bad did not, and output that differs.
+/// Output that good wrote and bad did not, or output that differs.
 pub fn output(missing: bool) -> Answer {
     let (good, bad) = if missing {
         ("done: 3 files", "")
@@ -588,7 +588,7 @@ pub fn output(missing: bool) -> Answer {
     }
 }
 
-/// A chain of so many causes, the change at its far end.
+/// A chain of `length` causes, with the change at its far end.
 pub fn chain(length: u32) -> Answer {
     let mut cause: Option<Cause> = None;
     for id in (0..length).rev() {
@@ -622,7 +622,7 @@ pub fn chain(length: u32) -> Answer {
     Answer { causes: cause.into_iter().collect(), ..running() }
 }
 
-/// A wide and bushy forest of so many causes.
+/// A wide and bushy forest of `size` causes.
 pub fn bush(size: u32) -> Answer {
     let mut made: Vec<Cause> = (0..size)
         .map(|id| Cause {
@@ -645,14 +645,14 @@ pub fn bush(size: u32) -> Answer {
         .collect();
     for index in (1..made.len()).rev() {
         let child = made.pop().unwrap();
-        // A tree with some long arms and many short ones.
+        // A tree with some long branches and many short ones.
         let parent = if index % 3 == 0 { index - 1 } else { (index - 1) / 2 };
         made[parent].children.insert(0, child);
     }
     Answer { causes: made, ..running() }
 }
 
-/// Strings that want to be something else.
+/// Strings that would act as markup, escapes or commands if they were not escaped.
 pub const HOSTILE: &[&str] = &[
     "</script><script>document.title='owned'</script>",
     "<!--<script>",
@@ -668,7 +668,7 @@ pub const HOSTILE: &[&str] = &[
     "漢字かな交じり文 👩‍🚀 e\u{301}\u{301}\u{301}",
 ];
 
-/// Every string of an answer hostile.
+/// An answer in which every string is hostile.
 pub fn hostile() -> Answer {
     let bad = |index: usize| HOSTILE[index % HOSTILE.len()].to_owned();
     let all: Vec<String> = (0..HOSTILE.len()).map(bad).collect();
@@ -768,7 +768,7 @@ pub fn hostile() -> Answer {
     }
 }
 
-/// All of them, by name.
+/// All sample answers, by name.
 pub fn all() -> Vec<(&'static str, Answer)> {
     vec![
         ("running", running()),

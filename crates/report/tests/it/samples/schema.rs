@@ -1,10 +1,9 @@
-//! As much of JSON Schema as our schemas use, with one thing more: a field
-//! that no schema mentions is an error, so that neither documents nor schemas
-//! can grow apart from each other.
+//! The subset of JSON Schema that our schemas use, with one restriction: a field that the schema does
+//! not mention is an error, so that documents and schemas cannot diverge.
 
 use serde_json::Value;
 
-/// What is wrong with `value`, as `path: problem`.
+/// The violations of `schema` in `value`, as `path: problem`.
 pub fn problems(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![(schema, value, String::from("$"))];
@@ -15,7 +14,7 @@ pub fn problems(schema: &Value, value: &Value) -> Vec<String> {
             continue;
         }
         if let Some(any) = rule["anyOf"].as_array() {
-            // Only used for "this, or null".
+            // Used only for "this, or null".
             match any.iter().find(|rule| (rule["type"] == "null") == value.is_null()) {
                 Some(rule) => open.push((resolved(schema, rule), value, path)),
                 None => found.push(format!("{path}: none of anyOf")),
