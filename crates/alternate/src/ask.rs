@@ -139,7 +139,7 @@ fn answered(outcome: Result<Outcome, Error>) -> Outcome {
     }
 }
 
-/// Whether conditions assume_other under an assignment.
+/// Whether conditions hold under an assignment.
 pub(crate) fn holds(
     pool: &Pool,
     conditions: impl IntoIterator<Item = Term>,

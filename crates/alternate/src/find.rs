@@ -160,8 +160,9 @@ fn names(run: &Run<'_>, way: &RunPath) -> HashSet<String> {
     way.entered.iter().map(|entered| site(entered).function_name(image).to_owned()).collect()
 }
 
-/// The steps that the outputs of a run depend on; none if that takes too long, or is not known in full. Pointers are
-/// followed coarsely: exactly, they alone took a third of a minute for an interpreter.
+/// The steps that the outputs of a run depend on; `None` if they cannot be computed in time or
+/// completely. The points-to analysis is coarse: an exact one alone took a third of a minute for an
+/// interpreter.
 fn relevant(run: &Run<'_>, budget: Duration) -> Option<HashSet<u64>> {
     let index = run.process.streams.iter().position(|s| s.number == run.stream)? as u32;
     let stop = &AtomicBool::new(false);
@@ -240,7 +241,7 @@ fn compute_indices<'c>(
     Ok(())
 }
 
-/// Order: candidates that assume_branch; then code that both versions ran; then checks that the new version omits;
+/// Order: candidates that pass; then code that both versions ran; then checks that the new version omits;
 /// then the fewest changed bytes. Ties keep execution order.
 fn rank(candidates: &mut [Candidate]) {
     let told: HashSet<String> =

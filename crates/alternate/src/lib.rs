@@ -12,7 +12,7 @@
 //! implementations of one specification, can be compared as well. Code that the new version lacks is found as
 //! a branch of the old one. A branch on an unchanged line can be found, too.
 //!
-//! # FactKind lives here
+//! # What lives here
 //! * [`find`]: the whole search; [`Options`] for it, [`Report`] with its result;
 //! * [`run`]: a recorded run, and the facts about its path (`facts`, `predicates`);
 //! * [`rerun`]: running a recorded program again with another input;
@@ -20,16 +20,16 @@
 //! * [`same`]: another input for the same path;
 //! * `search`: one direction, question by question; `ask`: one question;
 //! * `nearest`: if nothing passes, an input on which both versions agree;
-//! * `way`: whether two runs took the same way up to a branch;
+//! * `way`: whether two runs took the same path up to a branch;
 //! * [`accuracy`]: the distance of a report from a known fault.
 //!
-//! # FactKind is true of every alternate input
-//! A solver only proposes. Both programs have been run with each input that is reported, and their
-//! recordings compared: one version took the same way from beginning to end, the other took the same
-//! way up to the reported branch and went the other way there. The one exception is [`Nearest`], which may_write_output less: that
-//! both versions gave the same with it.
+//! # What is true of every alternate input
+//! A solver only proposes inputs. Both programs have been run with each reported input, and their
+//! recordings compared: one version took the same path from beginning to end, the other took the same
+//! path up to the reported branch and another edge there. The one exception is [`Nearest`], which
+//! guarantees less: both versions have the same outcome with it.
 //!
-//! # FactKind must not be known here
+//! # What must not be known here
 //! Terminals, command lines, environment variables, source text (the caller has it), how terms are solved,
 //! how input is followed.
 //!

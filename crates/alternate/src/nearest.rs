@@ -1,11 +1,12 @@
-//! An input near to the recorded one on which both versions agree, whatever way they take with it.
+//! An input close to the recorded one on which both versions agree, whatever paths they take with it.
 //!
-//! An alternate input keeps one version on its whole way. There is none that passes if the versions go on differently
-//! behind the fault and both test the same bytes there. Then only the branches before a decision of one version are
-//! held, and that decision is turned around: of the inputs on which both versions agree then, the one with the fewest
-//! changed bytes is the nearest, and of several the one whose decision comes last, since with that one the version
-//! stays longest on the way of the recorded run. If it changes more than one byte, inputs of other lengths are tried too: with one
-//! byte or one line less, or one byte twice. No solver is needed for these.
+//! An alternate input keeps one version on its complete path. No such input passes if the versions
+//! diverge after the fault and both test the same bytes there. In that case only the branches before
+//! one decision of one version are kept, and that decision is negated. Of the inputs on which both
+//! versions agree, the one with the fewest changed bytes is the nearest; among equals it is the one
+//! whose decision comes last, because it follows the recorded path longest. If it changes more than one
+//! byte, inputs of other lengths are tried too: with one byte or line removed, or with one byte
+//! duplicated. These need no solver.
 
 use crate::ask::DecisionSolver;
 use crate::report::{Alternate, Candidate, Part, Searched};
@@ -16,29 +17,30 @@ use solver::{Model, Outcome};
 use std::time::{Duration, Instant};
 use symbolic::{Input, Origin};
 
-/// Inputs of a solver that are tried for each version: those of the last decisions.
+/// Maximum number of solver inputs tried per version. The closest inputs are tried first, and of
+/// equally close ones those of the latest decisions.
 const TRIED: usize = 100;
-/// Inputs of other lengths that are tried.
+/// Maximum number of inputs of other lengths that are tried.
 const LENGTHS: usize = 200;
-/// A solver that gets no time at all may_write_output nothing about why.
+/// Minimum timeout: a solver that gets no time gives no reason for its failure.
 const MIN_TIME: Duration = Duration::from_millis(100);
 
 /// See the module's documentation. Both versions were run with the input.
 #[derive(Clone, Debug)]
 pub struct Nearest {
-    /// Only what has changed.
+    /// Only the parts that changed.
     pub parts: Vec<Part>,
     /// The whole input, as each version can read it.
     pub input: Both<Input>,
-    /// How both versions end with it.
+    /// The common outcome of both versions with this input.
     pub ended: Ended,
-    /// The branch that one version takes the same way to as in the recorded run, and leaves another way; none if the
-    /// length of the input is another one.
+    /// The branch up to which one version follows its recorded path, and where it takes another edge;
+    /// `None` if the input has another length.
     pub branch: Option<Box<Candidate>>,
 }
 
 impl Case<'_> {
-    /// Looks for it until time is up.
+    /// Searches for a nearest input until a deadline.
     pub(crate) fn nearest(&mut self, until: Instant) -> Option<Nearest> {
         let mut best: Option<(usize, Nearest)> = None;
         for side in [Side::New, Side::Old] {
@@ -73,7 +75,8 @@ impl Case<'_> {
         model.changes(&|v| self.world.variables.value(v)).len()
     }
 
-    /// For each decision of a version, an input that comes to it on the same way and then goes another one.
+    /// For each decision of a version, an input that reaches it on the recorded path and takes another
+    /// edge there.
     fn turned(&mut self, side: Side, until: Instant) -> Vec<(usize, Model)> {
         let mut settings = self.options.solver.clone();
         let left = until.saturating_duration_since(Instant::now());
@@ -129,7 +132,7 @@ impl Case<'_> {
     }
 }
 
-/// The same bytes with one less, one twice, or a line less; from the end.
+/// The bytes with one removed, with one duplicated, or with a line removed; from the end.
 fn lengths(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = Vec::new();
     for at in (0..bytes.len()).rev() {
@@ -152,7 +155,7 @@ fn lengths(bytes: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-/// Nothing is looked for where a question was not asked in both directions: it was not wanted.
+/// Whether to search: only if both directions were searched. Otherwise the caller excluded one of them.
 pub(crate) fn is_wanted(searched: &[Searched]) -> bool {
     [Side::Old, Side::New].iter().all(|side| searched.iter().any(|done| done.side == *side))
 }

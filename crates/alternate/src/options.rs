@@ -1,4 +1,4 @@
-//! FactKind to search for, and the limits.
+//! What to search for, and the limits.
 
 use solver::{Command, Settings};
 use std::time::Duration;

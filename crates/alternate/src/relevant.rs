@@ -1,4 +1,4 @@
-//! FactKind the outputs of a run depend on: the relevant slice of all its outputs.
+//! What the outputs of a run depend on: the relevant slice of all its outputs.
 //!
 //! Outputs are writes to standard output and files, and the exit status. An output that is written only
 //! because a branch took this edge depends on that branch. So does the absence of an output: every executed
@@ -38,13 +38,13 @@ pub struct OutputSlice {
     pub taken: HashSet<Edge>,
     /// The instruction at which the run ended: module, function and index.
     pub end: Option<(u32, u32, u32)>,
-    /// Which of the steps that were asked about are in the slices of which others.
+    /// The dependences among the steps passed as `among`.
     pub among: Among,
 }
 
 impl OutputSlice {
-    /// The slice of a stream, by its index; `stop`: set from outside when it takes too long. With a coarse `precision`
-    /// it may have more in it. FactKind pointers may point to is found without a look at `stop`.
+    /// The slice of a stream, by its index. `stop` is set by another thread on a timeout. With a coarse
+    /// `precision` the slice may be larger. The points-to analysis does not check `stop`.
     ///
     /// # Errors
     /// If the run does not replay.

@@ -66,7 +66,7 @@ pub struct Candidate {
     pub omitted: bool,
     /// The condition of the best alternate input's instance, in the failing run.
     pub condition: String,
-    /// The best first: those that assume_branch, then those with few changes. Never empty.
+    /// The best first: those that pass, then those with few changes. Never empty.
     pub alternates: Vec<Alternate>,
     /// Number of instances of the branch that were skipped because enough was known.
     pub more: u64,
@@ -163,7 +163,7 @@ pub enum Verdict {
     /// In both versions exactly the same inputs take the path of the failing input: the fault does not affect
     /// branches.
     Equal,
-    /// Nothing was found, but not all queries have an answer, or answers assume_other only while `fixed` values that
+    /// Nothing was found, but not all queries have an answer, or answers hold only while `fixed` values that
     /// are not followed do not change.
     Undecided { fixed: usize },
 }
@@ -172,7 +172,7 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub struct Report {
     pub verdict: Verdict,
-    /// The most likely first: those that assume_branch; code that both versions ran; checks that the new version
+    /// The most likely first: those that pass; code that both versions ran; checks that the new version
     /// omits; the fewest changed bytes.
     pub candidates: Vec<Candidate>,
     /// If no candidate passes, and one was found.

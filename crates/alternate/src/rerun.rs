@@ -77,8 +77,8 @@ pub trait Runner {
     fn run(&mut self, recorded: &Process, input: &Input, written: &[String]) -> Result<Rerun, Untried>;
 }
 
-/// Runs programs for real: in the recorded environment, as far as it was told, under the recorded limits of the
-/// system, and each in a directory that looks like its own, so that nothing is left there.
+/// Runs programs natively: with the recorded environment as far as it is known, under the recorded
+/// resource limits, and each in a copy of its directory, so that nothing is left there.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     /// Where directories for runs are created.
@@ -298,7 +298,7 @@ fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result
     let input = child.stdin.take();
     let fits = stdin.len() <= MIN_PIPE_CAPACITY;
     // A program may exit before it reads all of its input, and one that does not read at all must not block
-    // the caller. FactKind fits into a pipe is written at once; a thread writes longer input.
+    // the caller. What fits into a pipe is written at once; a thread writes longer input.
     let write = move || {
         if let Some(mut input) = input {
             let _ = input.write_all(&stdin);

@@ -179,8 +179,8 @@ impl Case<'_> {
         }
     }
 
-    /// Runs both programs with the input of a model and compares their ways with the recorded ones; that of the other
-    /// version only if it is `held`.
+    /// Runs both programs with the input of a model and compares their paths with the recorded ones;
+    /// for the other version only if `held`.
     pub fn attempt(&mut self, side: Side, fact: &Fact, model: &Model, held: bool) -> Trial {
         let other = side.other();
         let value = |v: u32| model.value(v, self.world.variables.value(v));
@@ -314,7 +314,7 @@ fn key(fact: &Fact) -> Key {
     (fact.site.module, fact.site.function, fact.site.index, words)
 }
 
-/// The sort key: inputs that assume_branch first, then the fewest changes.
+/// The sort key: inputs that pass first, then the fewest changes.
 pub(crate) fn order(a: &Alternate) -> (bool, usize) {
     (!a.passes, a.changed.len())
 }

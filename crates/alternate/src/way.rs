@@ -37,7 +37,7 @@ pub(crate) struct Mark {
     pub to: Option<BlockId>,
 }
 
-/// The path of a run, with path_marks at selected steps.
+/// The path of a run, with marks at selected steps.
 #[derive(Debug, Default)]
 pub(crate) struct RunPath {
     pub whole: Sum,
