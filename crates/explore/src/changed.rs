@@ -128,7 +128,8 @@ impl Changed {
     fn find_without_lines(&mut self, rest: &[&Change], difference: &Difference, code: &Both<Code<'_>>) {
         let differing = differing_lines(difference, code);
         let functions = Both { old: functions_of_lines(&code.old), new: functions_of_lines(&code.new) };
-        // How something is built may be why its code is another; if sources changed, nobody knows that of it.
+        // A change of a build file may change the code of any line; if sources changed as well, it is
+        // not known which of them did.
         let sources = self.list.iter().any(|id| is_source(&difference.change(*id).file));
         for change in rest {
             if sources && !is_source(&change.file) {
@@ -243,13 +244,13 @@ fn functions_of_lines(code: &Code<'_>) -> BTreeMap<Line, BTreeSet<String>> {
     all
 }
 
-/// Whether a change without code of its own may be why the code of an unchanged line is another: what line_origin inside
-/// of a function (the type of a variable) is so for lines of that function only, and for none if the function is not
-/// compiled. A directive may stand anywhere.
+/// Whether a change without code of its own may be the reason why the code of an unchanged line
+/// differs. A change inside a function (the type of a variable) can affect only lines of that function,
+/// and none if the function is not compiled. A directive may affect any line.
 fn may_be_at(change: &Change, file: &str, line: &Line, functions: &BTreeMap<Line, BTreeSet<String>>) -> bool {
     let directive = change.old_lines.iter().chain(&change.new_lines).any(|l| l.trim_start().starts_with('#'));
     let Some(function) = change.function.as_ref().filter(|_| !directive) else { return true };
-    // Of a C++ function the name in the code has more around it.
+    // In the binary, the name of a C++ function has qualifiers and parameters around it.
     let name = function.rsplit("::").next().unwrap_or(function);
     line.0 == file && functions.get(line).is_some_and(|of| of.iter().any(|f| f.contains(name)))
 }

@@ -5,7 +5,7 @@
 //!          -> the program in each test, and its input -> pool
 //!          -> worker 1: mutations, run by both plain builds              (the wide doors)
 //!          -> worker 2: recorded, followed, solved for, run              (the narrow ones)
-//!          -> worker 3: both explored, group by group, pairs solved for  (many changes at deduplicated)
+//!          -> worker 3: both explored, group by group, pairs solved for  (many changes at once)
 //!          -> every difference seen twice -> made small -> per change: reached, infected, exposed
 //! ```
 
@@ -73,7 +73,8 @@ pub enum ProgressEvent {
 const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of tests whose programs run with other inputs.
 const MAX_TESTS: usize = 40;
-/// Most differences are found at deduplicated: comparing group by group begins after so long, or after this part of the time.
+/// Comparing groups starts after `FIRST`, or 1/`PART` of the time if that is less, because the other
+/// workers find most differences at once.
 const FIRST: Duration = Duration::from_secs(4);
 const PART: u32 = 6;
 /// Limits of minimising an exposing input.
@@ -268,7 +269,7 @@ fn seen(run: &TestRun) -> (trials::Status, Vec<u8>) {
     (run.status, std::fs::read(&run.stdout).unwrap_or_default())
 }
 
-/// The programs that tests run, each deduplicated, and the inputs of the tests.
+/// The programs that tests run, each once, and the inputs of the tests.
 #[allow(clippy::type_complexity)]
 pub(crate) fn subjects(
     request: &Request,

@@ -40,7 +40,7 @@ pub(crate) type Place = (u32, u32, u32);
 
 /// Maximum number of queries per instruction.
 const MAX_QUERIES: u32 = 6;
-/// Maximum number of queries per edge target_changes code that could fault.
+/// Maximum number of queries per edge towards code that could fault.
 const MAX_NEGATED: u32 = 3;
 
 /// A branch to negate.
@@ -76,7 +76,7 @@ impl Faults {
             || self.turned.get(branch_edge).is_some_and(|times| *times >= MAX_NEGATED)
     }
 
-    /// Adds a run: where it ended, and which branches may be negated target_changes code that could fault.
+    /// Adds a run: where it ended, and which branches may be negated towards code that could fault.
     pub fn add_run(&mut self, input: &Input, rerun: &Rerun, path: &Path, relevant: &RelevantConditions) {
         self.taken.extend(relevant.taken.iter().copied());
         let image = &rerun.process.image;
@@ -117,7 +117,7 @@ impl Faults {
         }
     }
 
-    /// The next query target_changes code that no run reached.
+    /// The next query towards code that no run reached.
     pub fn next(&mut self, world: &mut TermContext) -> Option<(Vec<Term>, Input)> {
         while let Some(turn) = self.negations.pop_front() {
             if self.is_exhausted(&turn.branch_edge) {

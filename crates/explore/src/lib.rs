@@ -13,9 +13,9 @@
 //!   values; [`propagate`]: queries about outputs and branches that differ;
 //! * [`reach`], [`fuzz`], [`mutate`], [`shared`]: the two workers of a search and their shared state;
 //!   [`shrink`]: minimising inputs; [`exposed`]: the result as plain data;
-//! * [`relevant`]: the conditions that outputs depend on; [`signature`]: groups of paths, and
-//!   `faults`: inputs that make the program fault; [`pairs`]: of groups of both versions; [`store`]: an exploration as a file; [`explored`]: what
-//!   came of it as plain data.
+//! * [`relevant`]: the conditions that outputs depend on; [`signature`]: groups of paths, and `faults`:
+//!   inputs that make the program fault; [`pairs`]: pairs of groups of both versions; [`store`]: an
+//!   exploration as a file; [`explored`]: its result as plain data.
 //!
 //! # What is true of every answer
 //! Both plain builds ran an exposing input twice, and their output, written files or exit status differed.

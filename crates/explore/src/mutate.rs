@@ -114,7 +114,7 @@ fn runs_of_digits(bytes: &[u8]) -> Vec<(usize, usize)> {
     list
 }
 
-/// Tokens of C sources: strings, characters and numbers, each deduplicated.
+/// Tokens of C sources: strings, characters and numbers, each once.
 #[must_use]
 pub fn words<'p>(files: impl IntoIterator<Item = &'p Path>) -> Vec<Vec<u8>> {
     const MOST: usize = 4000;

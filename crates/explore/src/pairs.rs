@@ -1,15 +1,17 @@
-//! Pairs of groups of both versions: inputs on which what they compute is not the same.
+//! Inputs on which the outputs of two path groups, one of each version, differ.
 //!
-//! Both versions are explored from the same input ([`crate::signature`]), over the same variables. For a group of
-//! good and one of bad, an input is asked for that is of both and on which their outputs differ (Qi, *Semantic
-//! analyses to detect and localize software regression errors*, on test-suite augmentation by signatures). It makes
-//! no difference how many changes there are, and whether they work together.
+//! Both versions are explored from the same input ([`crate::signature`]), over the same variables. For
+//! each pair of a group of good and a group of bad, the solver is queried for an input that belongs to
+//! both and on which their outputs differ (Qi, *Semantic analyses to detect and localize software
+//! regression errors*, on test-suite augmentation by signatures). The number of changes, and whether
+//! they interact, makes no difference.
 //!
-//! All pairs are looked at. Most of them need no question: one group has a condition that the other has turned, or
-//! both compute their outputs by the same expressions. Equal terms are equal handles, so both are seen at deduplicated.
+//! All pairs are checked. Most need no query: one group has a condition that the other has negated, or
+//! both compute their outputs by the same expressions. Equal terms have equal handles, so both are
+//! found by comparing handles.
 //!
-//! That no pair has such an input does not say that the versions are equivalent, even if all groups are there: what
-//! no output depends on may fault in one version alone.
+//! If no pair has such an input, the versions are still not proven equivalent, even if all groups are
+//! known: code that no output depends on may fault in one version only.
 
 use crate::fuzz::run_candidate;
 use crate::shared::{FoundBy, Seed, Shared};
@@ -23,48 +25,49 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use symbolic::{Origin, TermContext};
 
-/// What came of it.
+/// The result of comparing the groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Signatures {
-    /// Inputs from which both versions were explored, and of how many.
+    /// Number of inputs from which both versions were explored, and number of all inputs.
     pub explored: u64,
     pub of: u64,
-    /// Groups of paths.
+    /// Numbers of path groups.
     pub good: u64,
     pub bad: u64,
-    /// These are all groups, for inputs as long as those.
+    /// Whether these are all groups, for inputs of these lengths.
     pub complete: bool,
     pub pairs: u64,
-    /// Pairs that contradict each other, in one condition or as a solver proved.
+    /// Pairs that contradict each other, in one condition or as proven by the solver.
     pub apart: u64,
-    /// Pairs that compute the same by the same expressions, or whose outputs a solver proved to be the same.
+    /// Pairs that compute their outputs by the same expressions, or whose outputs the solver proved to
+    /// be the same.
     pub alike: u64,
     /// Pairs for which an input was found and run.
     pub tried: u64,
-    /// Those of them on which the versions differed.
+    /// Those of the tried pairs on whose input the versions differed.
     pub differ: u64,
-    /// Pairs without an answer.
+    /// Pairs for which the solver gave no answer.
     pub unknown: u64,
 }
 
-/// What a worker needs.
+/// The data of the worker.
 pub struct Comparing<'c> {
     pub subjects: &'c [Subject],
     pub seeds: &'c [Seed],
     pub shared: &'c Shared,
     pub settings: &'c Settings,
-    /// When the search began, and when it is this worker's turn.
+    /// When the search began, and when this worker starts.
     pub began: Instant,
     pub from: Instant,
     pub until: Instant,
     pub stop: &'c AtomicBool,
 }
 
-/// Of the time for an input: exploring each version takes at most one of so many parts.
+/// Exploring each version takes at most the time for an input divided by this.
 const PARTS: u32 = 4;
 
 impl Comparing<'_> {
-    /// Compares the versions from each input in turn, the shortest first, until the search is over.
+    /// Compares the versions from each input in turn, the shortest first, until the search ends.
     #[must_use]
     pub fn work(&self) -> Signatures {
         let mut all = Signatures { complete: true, ..Signatures::default() };
@@ -75,7 +78,7 @@ impl Comparing<'_> {
         for seed in self.seeds {
             let lengths: Vec<(&Origin, usize)> = seed.input.parts.iter().map(|(o, b)| (o, b.len())).collect();
             let bytes: usize = lengths.iter().map(|(_, len)| len).sum();
-            // From inputs with the same lengths the same groups are found.
+            // Inputs with the same lengths lead to the same groups.
             seeds.entry((bytes, seed.subject, lengths)).or_insert(seed);
         }
         all.of = seeds.len() as u64;
@@ -98,7 +101,7 @@ impl Comparing<'_> {
         self.shared.is_over(self.until, self.stop)
     }
 
-    /// None if a version cannot be explored.
+    /// `None` if a version cannot be explored.
     fn compare(&self, seed: &Seed, time: Duration, all: &mut Signatures) -> Option<()> {
         let subject = self.subjects.get(seed.subject)?;
         let mut world = TermContext::default();
@@ -129,7 +132,8 @@ impl Comparing<'_> {
         all.good += groups.old.len() as u64;
         all.bad += groups.new.len() as u64;
         all.pairs += (groups.old.len() * groups.new.len()) as u64;
-        // What exploring took longer than it should is not taken from the pairs: most need no question.
+        // The time of the pairs is not reduced by an exploration that took too long: most pairs need no
+        // query.
         let until = Instant::now() + time / PARTS * 2;
         let mut session = Session::new(self.settings.clone());
         let new: Vec<HashSet<Term>> = groups.new.iter().map(|g| g.terms.iter().copied().collect()).collect();
@@ -166,7 +170,8 @@ impl Comparing<'_> {
                         let both = subject.run_both(&seed.input);
                         all.differ += u64::from(both.is_ok_and(|o| o.old != o.new));
                     }
-                    // That no input is of both is another question, which nothing hangs on.
+                    // Unsat may also mean that no input belongs to both groups. Nothing depends on the
+                    // distinction.
                     Ok(None) if goal.is_some() => all.alike += 1,
                     Ok(None) => all.apart += 1,
                     Err(()) => all.unknown += 1,
@@ -180,13 +185,13 @@ impl Comparing<'_> {
 /// When the outputs of two groups differ.
 enum Differ {
     Never,
-    /// Only then.
+    /// Exactly when this term is true.
     If(Term),
-    /// Nobody has an expression for it.
+    /// There is no expression for the condition.
     Perhaps,
 }
 
-/// What a group puts out, by where it goes; standard error is not compared. Then its exit status.
+/// The output of a group by sink, without standard error.
 fn summary(group: &Group) -> impl Iterator<Item = (&Option<Origin>, &Vec<Piece>)> {
     let is_error = |sink: &Option<Origin>| matches!(sink, Some(Origin::Stream(name, _)) if name == "stderr");
     group.written.iter().filter(move |(sink, _)| !is_error(sink))
@@ -196,7 +201,7 @@ fn status(pool: &mut Pool, group: &Group) -> Option<Term> {
     let symbolic =
         group.outputs.iter().find_map(|p| if let Piece::Status(term) = p { Some(*term) } else { None });
     match (symbolic, group.ended.status) {
-        // What a shell sees of it.
+        // The part that a shell sees.
         (Some(term), _) => Some(pool.extract(term, 0, 8)),
         (None, Status::Exit(status)) => Some(pool.constant(8, status as u128 & 0xff)),
         (None, _) => None,

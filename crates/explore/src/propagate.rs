@@ -148,7 +148,7 @@ fn unequal(pool: &mut Pool, a: &OutputCell, b: &OutputCell) -> Option<Term> {
     let (x, y) = match (a, b) {
         (OutputCell::Byte(x), OutputCell::Byte(y)) => (*x, *y),
         (OutputCell::Number(x, how), OutputCell::Number(y, other)) if how == other => (*x, *y),
-        // Printed in two branch_edges, all but a few numbers look otherwise: this one may be one of the few.
+        // Printed in two formats, all but a few numbers look otherwise: this one may be one of the few.
         (OutputCell::Number(..), OutputCell::Number(..)) => return Some(pool.constant(1, 1)),
         (OutputCell::Byte(x), OutputCell::Fixed(y)) | (OutputCell::Fixed(y), OutputCell::Byte(x)) => {
             (*x, pool.constant(8, (*y).into()))

@@ -1,9 +1,9 @@
-//! The solver worker: generational search target_changes the changes, and queries about differences.
+//! The solver worker: generational search towards the changes, and queries about differences.
 //!
 //! Every input is recorded with both versions and followed. Its conditions are negated one by one, first
 //! those whose other edge is closest to a change that no run has reached yet (or, after a change, closest to
 //! it). Models are run, followed and expanded in turn. Each path prefix with a negated condition is queried
-//! deduplicated. Where a query has no model because of earlier branches, it is repeated with only those that the
+//! once. Where a query has no model because of earlier branches, it is repeated with only those that the
 //! branch depends on, and then without any. These are heuristics, but the program is run with every model
 //! anyway.
 //! is run with every answer anyway.
@@ -81,7 +81,7 @@ pub struct SolverWorker<'r> {
 struct NegationTask {
     /// A min-heap by distance, then by age.
     order: std::cmp::Reverse<(u32, u64)>,
-    /// The distance without the penalty for branches that were negated negation_count.
+    /// The distance without the penalty for branches that were negated often.
     distance: u32,
     followed_input: usize,
     side: usize,
@@ -124,7 +124,7 @@ struct SolverSearch<'w, 'r> {
     negations: BinaryHeap<NegationTask>,
     seen: HashSet<u64>,
     tried: HashSet<Vec<(symbolic::Origin, Vec<u8>)>>,
-    /// How negation_count each branch was negated.
+    /// How often each branch was negated.
     negation_count: HashMap<(Side, u32, u32, u32), u32>,
     distances: Both<Distances>,
     /// The changes for which the distances are computed.
@@ -300,7 +300,8 @@ impl SolverSearch<'_, '_> {
             if self.with.shared.is_over(self.with.until, self.with.stop) {
                 return;
             }
-            // If the outputs can differ on these branch_edges, and do not on the input that says so, that is no proof.
+            // If the outputs can differ on these paths but do not with the model's input, nothing is
+            // proven.
             let found = self.answer(number, &question);
             self.progress.gaps += u64::from(found && std::mem::take(&mut of_outputs));
             of_outputs = false;

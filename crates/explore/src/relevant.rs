@@ -7,7 +7,7 @@
 //!
 //! Conditions are reordered as Algorithm 6.1 of Qi's thesis demands (*Path exploration based on symbolic
 //! output*, FSE 2011): each after those in its own relevant slice. Then a prefix with its last condition
-//! negated is a prefix of the next run's reordered conditions, so every group is explored exactly deduplicated. The
+//! negated is a prefix of the next run's reordered conditions, so every group is explored exactly once. The
 //! slice is the plain closure of data, control and potential dependence. The classical relevant slice does
 //! not follow why a potentially relevant branch was executed, and misses groups.
 
@@ -33,8 +33,8 @@ pub struct RelevantConditions {
     pub end: Option<(u32, u32, u32)>,
 }
 
-/// The relevant-slice condition of a path; `halt`: set from outside when it takes too long, and what is missing then is
-/// cut off.
+/// The relevant-slice condition of a path. `halt` is set by another thread on a timeout; the result is
+/// then incomplete.
 ///
 /// # Errors
 /// If the run does not replay.
@@ -46,7 +46,7 @@ pub fn conditions(
 ) -> Result<RelevantConditions> {
     let index = process.streams.iter().position(|s| s.number == stream).unwrap_or(0) as u32;
     let slicer = Slicer::new(process, SlicerOptions::default());
-    // The instructions of the conditions, each deduplicated, and which of them each condition is of.
+    // The instructions of the conditions, each once, and which of them each condition is of.
     let steps: Vec<u64> = path.conditions.iter().map(|c| executed(process, &c.at, c.kind)).collect();
     let mut instructions = steps.clone();
     instructions.sort_unstable();

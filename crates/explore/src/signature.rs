@@ -113,9 +113,9 @@ pub struct Options<'o> {
     pub settings: Settings,
     pub until: Instant,
     pub stop: &'o dyn Fn() -> bool,
-    /// Set from outside when the slice of a run is to be given up as well.
+    /// Set by another thread to cancel the slice of a run as well.
     pub halt: Option<&'o AtomicBool>,
-    /// SearchSummary the number of groups so far.
+    /// Called with the number of groups so far.
     pub progress: &'o dyn Fn(usize),
     /// Number of parallel runs.
     pub jobs: usize,
@@ -328,7 +328,7 @@ impl Explorer<'_> {
         Some(terms)
     }
 
-    /// Inputs target_changes code that can fault and that no run reached.
+    /// Inputs towards code that can fault and that no run reached.
     fn fault_inputs(&mut self) -> Vec<PlannedRun> {
         let mut list = Vec::new();
         while list.len() < BATCH && !self.options.is_over() {
@@ -508,8 +508,8 @@ impl Explorer<'_> {
     }
 }
 
-/// An input that satisfies some terms, near to another one; none if it was proven that there is none, and an error if
-/// nobody could tell.
+/// An input that satisfies some terms, close to another input. `None` if the terms are unsatisfiable;
+/// an error if the solver gives no answer.
 pub(crate) fn solved(
     session: &mut Session,
     world: &mut TermContext,
@@ -529,8 +529,8 @@ pub(crate) fn solved(
     }
 }
 
-/// Terms with the condition that arguments and variables of the environment stay as long as they are: a byte that
-/// is zero ends them.
+/// Adds the condition that arguments and environment variables keep their lengths: a zero byte would
+/// end them.
 fn with_lengths(world: &mut TermContext, terms: &[Term]) -> Vec<Term> {
     let TermContext { pool, variables } = world;
     let used: BTreeSet<u32> = terms.iter().flat_map(|t| pool.variables(*t).into_owned()).collect();
@@ -547,7 +547,7 @@ fn with_lengths(world: &mut TermContext, terms: &[Term]) -> Vec<Term> {
     all
 }
 
-/// Each term deduplicated, at its first position.
+/// Each term once, at its first position.
 fn deduplicated(conditions: impl Iterator<Item = Condition>) -> Vec<Condition> {
     let mut seen = HashSet::new();
     conditions.filter(|c| seen.insert(c.term)).collect()

@@ -141,8 +141,9 @@ impl Tracer<'_> {
         known.get(view.index as usize).cloned().unwrap_or(LineOrigin::Nothing)
     }
 
-    /// The instruction that made the value that a variable is given; none of a parameter, which was given by the
-    /// caller. Nothing makes a constant: it line_origin where the instruction before does.
+    /// The instruction that computed the value assigned to a variable; `None` for a parameter, which
+    /// the caller assigned. No instruction computes a constant, so the preceding instruction is
+    /// returned.
     fn made_at(&mut self, view: &View<'_>, operand: Operand) -> Option<u32> {
         let Operand::Reg(reg) = operand else { return Some(view.index.saturating_sub(1)) };
         let made = self.made.entry((view.code.module, view.code.function)).or_insert_with(|| {
@@ -186,8 +187,9 @@ impl Lines<'_> {
     }
 }
 
-/// A number in 64 bits, so that one of another type is the same; none for addresses. A structure with pointers may
-/// be returned as numbers: what lies where programs, heaps and stacks are counts as an address as well.
+/// A number in 64 bits, the same for every type; `None` for addresses. A structure with pointers may be
+/// returned as numbers, so values in the address range of programs, heaps and stacks count as addresses
+/// too.
 fn plain(view: &View<'_>, operand: Operand, ty: Ty) -> Option<u64> {
     const PLACES: std::ops::Range<u64> = 0x5500_0000_0000..0x8000_0000_0000;
     let value = view.value(operand);

@@ -1,6 +1,6 @@
 //! Two versions, each built twice: as clang would, and with recording.
 //!
-//! The plain builds decide whether an input distinguishes the versions. Recordings of the other two set_values the
+//! The plain builds decide whether an input distinguishes the versions. Recordings of the other two give the
 //! conditions for the solver.
 
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ use trials::{
 pub struct BuildSetup {
     /// The user's current directory.
     pub here: PathBuf,
-    /// ContractOptions to `sh -c`.
+    /// Passed to `sh -c`.
     pub build: String,
     pub limits: TrialLimits,
     pub tools: Tools,
