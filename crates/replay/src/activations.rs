@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 /// Names of a function and its instructions.
 pub trait Keys {
-    /// The loop loop_nest of the function.
+    /// The loop nest of the function.
     fn loop_nest(&self) -> &LoopNest;
     fn function(&self) -> u64;
     fn instruction(&self, index: u32) -> u64;
