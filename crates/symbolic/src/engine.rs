@@ -99,7 +99,7 @@ pub(crate) struct Engine<'a, W> {
     pub before: Option<(u64, [u8; 16])>,
     /// Transfers of the current external call.
     pub open: Vec<Transfer>,
-    /// Address and length of the input that the current call after_delivery last.
+    /// Address and length of the input that the current call delivered last.
     pub last_delivery: Option<(u64, u64)>,
     /// Pointers that were loaded from an input-dependent address.
     pub chosen: HashSet<Term>,

@@ -6,7 +6,7 @@ use crate::observer::StepObserver;
 use replay::observer::{ExternalCall, View};
 
 impl<W: StepObserver> Engine<'_, W> {
-    /// Adds conditions after an input call after_delivery its bytes.
+    /// Adds conditions after an input call delivered its bytes.
     pub(super) fn after_delivery(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         let Some(known) = call.known else { return };
         let (start, mark, room) = match known.name {
