@@ -1,10 +1,10 @@
 //! The branches of the failing run, and other runs compared with them.
 //!
-//! The failing run's branch events are kept, up to the failure: 22 bytes each (8 of the key, 8 of
-//! step and way, 6 of the table of keys). Other runs
-//! are streamed past them, one lookup an event, so that a pool of any size takes no memory. Keys
-//! are 64 bits of an execution index's sum: among 10^8 events two share one with a probability
-//! below one in a thousand.
+//! The failing run's branch events up to the failure are kept in 22 bytes each: 8 for the key, 8 for
+//! step and edge, 6 for the hash table of keys. Other runs are streamed past them with one lookup per
+//! event, so that a pool of any size takes no memory. Keys are 64 bits derived from the sum of an
+//! execution index: among 10^8 events, two have the same key with a probability below one in a
+//! thousand.
 
 use crate::Result;
 use crate::chain::{Chains, Event};
@@ -48,20 +48,20 @@ impl Signature {
     }
 }
 
-/// A way that a static branch went: where it stands, and the block it went to.
+/// A branch edge: the branch and its successor block.
 type Way = (BranchSite, u32);
 
 /// See the module's documentation.
 #[derive(Clone, Debug, Default)]
 pub struct Branches {
     keys: Vec<u64>,
-    /// The lower half of each event's step, and the number of its way.
+    /// The lower half of each event's step, and the index of its edge.
     events: Vec<(u32, u32)>,
-    /// The first positions at which the upper half of the step is 1, 2 and so on.
+    /// The first positions at which the upper half of the step is at least 1, 2 and so on.
     upper: Vec<u32>,
     ways: Vec<Way>,
     number: HashMap<Way, u32>,
-    /// The last event of each way.
+    /// The position of the last event of each edge.
     last: Vec<u32>,
     positions: Positions,
 }
@@ -183,10 +183,12 @@ impl Branches {
     }
 }
 
-/// Where keys stand in a list, for keys that look random: a table without the keys themselves.
+/// An open-addressing hash table from keys to their positions in a list. It does not store the keys,
+/// and uses them as hashes, so they must be uniformly distributed.
 #[derive(Clone, Debug, Default)]
 struct Positions {
-    /// Positions, or `NONE`, each at the place that its key's upper bits name, or the next that was free.
+    /// Positions, or `NONE`. A position is in the slot that its key's upper bits select, or the next
+    /// free one.
     slots: Vec<u32>,
 }
 
@@ -203,7 +205,7 @@ impl Positions {
         table
     }
 
-    /// The slot that is free for a key, if the list does not have it.
+    /// The position of a key, or the free slot in which to insert it.
     fn find(&self, keys: &[u64], key: u64) -> std::result::Result<u32, usize> {
         let slots = self.slots.len();
         let mut at = ((u128::from(key) * slots as u128) >> 64) as usize;
@@ -223,12 +225,12 @@ impl Positions {
     }
 }
 
-/// Numbers as ones that look random, each another one.
+/// Distributes numbers over 64 bits; distinct numbers stay distinct.
 fn spread(chain: u32) -> u64 {
     u64::from(chain).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Another run, event by event.
+/// Aligns another run with the failing one, event by event.
 pub struct Comparison<'f> {
     failing: &'f Branches,
     toggled: Vec<Partner>,
@@ -265,7 +267,8 @@ pub fn signature(process: &LoadedProcess, stream: u32, last: u64) -> Result<(Sig
 struct Ways {
     signature: Signature,
     coverage: Coverage,
-    /// Edges that were seen before, most of those of a loop: module, function, instruction, block.
+    /// A direct-mapped cache of recent edges, which covers most edges of a loop: module, function,
+    /// instruction, block.
     recent: Box<[(u32, u32, u32, u32)]>,
 }
 

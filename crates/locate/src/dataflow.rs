@@ -1,9 +1,9 @@
 //! Values that differ at aligned steps.
 //!
-//! Where the nearest passing run takes the same way, no branch tells the runs apart. What does is
-//! a value: executed instructions of the failure's slice are looked up in the passing run
-//! by execution index, and what they computed is compared. Addresses are never compared.
-//! One replay of each run, of which only the slice's instructions are kept.
+//! If the nearest passing run takes the same path, no branch distinguishes the runs, but a value does:
+//! executed instructions of the failure's slice are looked up in the passing run by execution index,
+//! and their results are compared. Addresses are never compared. Each run is replayed once, and only
+//! the slice's instructions are kept.
 
 use crate::Result;
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ pub struct DifferingValue {
     pub passing_step: u64,
 }
 
-/// Nodes of the slice that have a value and that a passing run executes at the same moment: its step, and whether
+/// Nodes of the slice that have a value and an aligned step in a passing run: that step, and whether
 /// the value is the same.
 #[derive(Clone, Debug, Default)]
 pub struct Aligned(HashMap<NodeId, (u64, bool)>);

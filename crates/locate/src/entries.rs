@@ -265,8 +265,8 @@ pub fn initial(failure: &Failure<'_>) -> Vec<InitialValue> {
     found
 }
 
-/// What an instruction loaded, if that was a whole global variable. The values of its line are those after it, when
-/// it may have assigned another one.
+/// The value that an instruction loaded, if that was a whole global variable. Values of its line would
+/// be those after the line, which may have assigned another one.
 fn loaded(failure: &Failure<'_>, node: NodeId) -> Option<String> {
     let node = &failure.traced.slice.nodes[node as usize];
     let Inst::Load { addr: Operand::Symbol { symbol, offset: 0 }, ty, .. } = failure.traced.inst(node.site)

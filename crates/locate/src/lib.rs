@@ -11,8 +11,8 @@
 //! * [`failure`]: the failing run and the slices of its failure;
 //! * [`dataflow`]: values that differ at aligned steps, for runs that take the same path;
 //! * [`consequences`]: branches that only follow from an earlier one;
-//! * [`entries`], [`suspicion`]: the report's entries, ranked, and what the whole pool says of lines;
-//!   `right_output`: what the failing run's own right output says of them;
+//! * [`entries`], [`suspicion`]: the report's entries, ranked, and the evidence of the whole pool about
+//!   lines; `right_output`: the evidence of the failing run's own correct output;
 //! * [`coverage`]: lines by coverage only, where nothing can be recorded;
 //! * [`dependences`]: the program dependence graph by lines, which reports are scored with;
 //! * [`inputs`], [`perturb`], [`reduce`]: tests with another input, where there is no suite; [`toggles`],
@@ -28,9 +28,9 @@
 //! # Method
 //! After Guo, Roychoudhury and Wang, *Accurately Choosing Execution Runs for Software Fault
 //! Localization*, and Wang, *Post-mortem dynamic analysis for software debugging*, chapter 6:
-//! events are aligned by their chains of control dependence, differences are compared from the
-//! failure back and without weights. Added here: the order of the report by dynamic and relevant
-//! slices of the failure and of right output, and values where branches say nothing.
+//! events are aligned by their chains of control dependence; differences are compared backwards from
+//! the failure, without weights. Added here: the order of the report by dynamic and relevant slices of
+//! the failure and of correct output, and differing values for runs whose branches are the same.
 //!
 //! # Example
 //! ```

@@ -91,8 +91,8 @@ pub struct RunContext<'m> {
     pub jobs: usize,
     /// Results of the pool's runs from an earlier call.
     pub memory: Option<&'m PoolStore>,
-    /// Runs that fail in another way than this say nothing of the fault: inputs that were made may be wrong
-    /// in ways of their own.
+    /// A run that fails with another status gives no evidence about the fault: a generated input may be
+    /// wrong for reasons of its own.
     pub same_end: Option<Status>,
     /// Keep recordings that are no longer needed, for the user.
     pub keep: bool,

@@ -1,10 +1,10 @@
-//! What the failing run got right.
+//! Suspicion from the correct output of the failing run.
 //!
-//! Where the whole output is known that a test is to write, most of what a failing run wrote is as it should
-//! be. A line that the wrong byte depends on and right output does not is more suspicious than one that both
-//! need (dicing; Lyle and Weiser, *Automatic program bug location by program slicing*). Each
-//! line of right output counts as a run that passes, with the lines of its slice as what it executed,
-//! and so does the right beginning of the wrong line.
+//! If the whole expected output of a test is known, most of the output of a failing run is usually
+//! correct. A line that the wrong byte depends on and correct output does not is more suspicious than
+//! one that both need (dicing; Lyle and Weiser, *Automatic program bug location by program slicing*).
+//! Each line of correct output counts as a passing run whose coverage is the lines of its slice, and so
+//! does the correct beginning of the wrong line.
 
 use crate::Result;
 use crate::failure::Failure;
@@ -12,13 +12,13 @@ use crate::suspicion::{Suspicion, ochiai};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Right outputs that are asked about, those next to the wrong one.
+/// Maximum number of correct output lines that are sliced: those closest to the wrong byte.
 const MOST: usize = 16;
-/// Instructions that may be replayed for them.
+/// Maximum number of instructions replayed for these slices.
 const STEPS: u64 = 200_000_000;
 
-/// By line: how much the wrong output alone depends on it, as Ochiai's coefficient has it. Lines that the
-/// wrong output does not depend on are not there, and nothing is if no output is right.
+/// By line, Ochiai's coefficient of the dependence of wrong and correct output on it. Lines that the
+/// wrong output does not depend on are absent. Empty if no output is correct.
 ///
 /// # Errors
 /// If the run does not replay.
@@ -56,8 +56,8 @@ pub fn suspicion(failure: &Failure<'_>, sink: &str, written: &[u8], expected: &[
     Ok(wrong.collect())
 }
 
-/// The bytes of what was written that are as expected, by lines: the beginning of the wrong line, the lines before
-/// it and those at the end that both have, the nearest first.
+/// The ranges of correct bytes in the output, by lines: the beginning of the wrong line, the lines
+/// before it, and the common lines at the end, ordered by distance.
 fn right_ranges(written: &[u8], expected: &[u8]) -> Vec<Range<usize>> {
     let common = written.iter().zip(expected).take_while(|(a, b)| a == b).count();
     let mut before = lines(&written[..common]);
@@ -66,7 +66,7 @@ fn right_ranges(written: &[u8], expected: &[u8]) -> Vec<Range<usize>> {
     let [ours, theirs] = rest.map(lines);
     let same = ours.iter().rev().zip(theirs.iter().rev());
     let same = same.take_while(|(a, b)| rest[0][(*a).clone()] == rest[1][(*b).clone()]).count();
-    // What is left of the wrong line is no line of its own.
+    // The rest of the wrong line is not a line of its own.
     let behind = ours.len() - same.min(ours.len().saturating_sub(1));
     let after = ours[behind..].iter().map(|line| line.start + common..line.end + common);
     let mut list = Vec::new();

@@ -1,12 +1,12 @@
 //! How much more often failed runs than passed ones execute a line.
 //!
-//! With a suite the pool says more than its nearest run: code that mostly failed runs execute is
-//! suspicious (Ochiai's coefficient, after Abreu, Zoeteweij and van Gemund, *On the Accuracy of
-//! Spectrum-based Fault Localization*). Blocks are counted in the replay that a run gets anyway, and so
-//! are the ways that branches went: a wrong condition is executed by passing runs too, but not with the
-//! same result. The order that this gives, that of right outputs ([`crate::right_output`]) and that of the report
-//! are joined by the sum of reciprocal
-//! ranks, so that a line which is near the top of any is near the top of all together.
+//! With a suite, the whole pool gives more evidence than its nearest run: code that mostly failing runs
+//! execute is suspicious (Ochiai's coefficient, after Abreu, Zoeteweij and van Gemund, *On the Accuracy
+//! of Spectrum-based Fault Localization*). Blocks are counted during the replay that each run needs
+//! anyway, and so are branch edges: passing runs execute a wrong condition too, but not with the same
+//! result. This order, that by correct output ([`crate::right_output`]) and that of the report are
+//! combined by the sum of reciprocal ranks, so that a line near the top of any of them is near the top
+//! of the result.
 
 use crate::answer::SuspectLine;
 use replay::process::LoadedProcess;
@@ -29,14 +29,14 @@ pub type Coverage = BTreeSet<CoverageItem>;
 const MIN_RUNS: u32 = 10;
 /// Damping of the first ranks: the larger, the less they weigh.
 const RANK_DAMPING: f64 = 6.0;
-/// How much more the order of a large pool weighs than that of the report, which is from one pair of runs; that of so
-/// many runs weighs half of it.
+/// The weight of a large pool's order, relative to that of the report, which is from one pair of runs.
+/// A pool of `HALF` runs has half this weight.
 const POOL_WEIGHT: f64 = 3.0;
 const HALF: f64 = 30.0;
-/// The same for right outputs of the failing run, where there is no pool; half of it beside one that weighs 2.
+/// The weight of the order by correct output if there is no pool; half of it with a pool of weight 2.
 const RIGHT: f64 = 3.0;
 
-/// By line, a coefficient; lines that are not there have none.
+/// A coefficient by line; absent lines have none.
 pub type Suspicion = BTreeMap<(String, u32), f64>;
 
 /// How often runs of the pool and the failing run executed each part.
@@ -102,7 +102,7 @@ impl Counts {
         lines
     }
 
-    /// How much the order of these runs weighs; none if there are not enough of both kinds to say something.
+    /// The weight of the order by these runs; `None` if they are too few, or all passed or all failed.
     #[must_use]
     pub fn weight(&self) -> Option<f64> {
         let runs = self.failed + self.passed;
@@ -119,8 +119,8 @@ pub fn ochiai(failed: u32, passed: u32, all_failed: u32) -> f64 {
     if all == 0.0 { 0.0 } else { f64::from(failed) / all.sqrt() }
 }
 
-/// Joins the order of the report with that of what the pool says, by its weight, and that of right outputs, if
-/// there are any.
+/// Combines the order of the report with that by the pool, with its weight, and that by correct output,
+/// unless that is empty.
 pub fn join(lines: &mut [SuspectLine], pool: Option<(f64, &Suspicion)>, right: &Suspicion) {
     let mut weights: Vec<f64> = (0..lines.len()).map(|n| 1.0 / (RANK_DAMPING + n as f64)).collect();
     if let Some((weight, pool)) = pool {
@@ -144,8 +144,8 @@ fn of(line: &SuspectLine, suspicion: &Suspicion) -> f64 {
     suspicion.get(&(line.place.file.clone(), line.place.line)).copied().unwrap_or_default()
 }
 
-/// Adds the reciprocal rank of each line: behind all that are more suspicious, in the middle of those that
-/// are equally so.
+/// Adds the reciprocal rank of each line: below all more suspicious lines, and in the middle of equally
+/// suspicious ones.
 fn weigh(weights: &mut [f64], lines: &[SuspectLine], suspicion: &Suspicion, weight: f64) {
     let all: Vec<f64> = lines.iter().map(|line| of(line, suspicion)).collect();
     for (sum, own) in weights.iter_mut().zip(&all) {
