@@ -1,16 +1,19 @@
-//! Which of some executed instructions are in the slices of which others, from one backward pass.
+//! The dependences among selected executed instructions: which of them are in the slices of which
+//! others, from one backward pass.
 //!
-//! A slice of all of them at once does not say so: its graph keeps one of the uses that make a branch potentially
-//! relevant. Instead each of them is a label, and with every live place goes the set of those that it is live for.
-//! An instruction that becomes a node hands on the labels of all its uses, and its own. A branch has those as well of
-//! everything that is live and that another way of it could have defined. So the labels that reach one of the
-//! instructions are those in whose slices it is.
+//! A slice of all of them together does not determine this, because its graph keeps only one of the
+//! uses that make a branch potentially relevant. Instead, each selected instruction is a label, and
+//! every live location has the set of labels for which it is live. An instruction that becomes a node
+//! propagates the labels of all its uses, and its own label. A branch also gets the labels of
+//! everything live that an alternative edge could have defined. The labels that reach a selected
+//! instruction are then those whose slices contain it.
 //!
-//! An instruction is one node: which of its operands it needs is decided for all its uses together, and not for each
-//! label. Where uses demand different bits of a word, the labels of one may come to what only the other needs, and an
-//! answer has more than the slice of that instruction alone.
+//! An instruction is one node: which operands it needs is decided for all its uses together, not per
+//! label. If uses demand different bits of a word, the labels of one use may reach operands that only
+//! the other needs, so a result may be larger than the slice of that instruction alone.
 //!
-//! Only for the plain closure ([`crate::Variant::Closure`]): groups of dummy branches have no labels.
+//! Supports only the plain closure ([`crate::Variant::Closure`]): groups of dummy branches have no
+//! labels.
 
 use crate::criterion::Occurrence;
 use crate::label_sets::{self, LabelSets, Labels};
@@ -20,12 +23,12 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Debug, Default)]
 pub struct Among {
     sets: LabelSets,
-    /// Of each of the instructions, by their places in the request.
+    /// For each selected instruction, by its index in the request, the labels that reach it.
     reached: Vec<Labels>,
 }
 
 impl Among {
-    /// Whether the slice of one has another, both by their places in the request.
+    /// Whether the slice of `one` contains `on`, both by their index in the request.
     #[must_use]
     pub fn depends(&self, one: usize, on: usize) -> bool {
         self.reached.get(on).is_some_and(|set| self.sets.contains(*set, one as u32))
@@ -36,7 +39,7 @@ impl Among {
     }
 }
 
-/// The instructions that are asked about, during a pass.
+/// The selected instructions, during a pass.
 #[derive(Default)]
 pub(crate) struct Asked {
     numbers: FxHashMap<Occurrence, u32>,
@@ -53,7 +56,7 @@ impl Asked {
         self.reached.is_empty()
     }
 
-    /// The label of an executed instruction, if it is one of them.
+    /// The label of an executed instruction, if it is selected.
     #[inline]
     pub fn number(&self, at: Occurrence) -> Option<u32> {
         if self.is_empty() { None } else { self.numbers.get(&at).copied() }

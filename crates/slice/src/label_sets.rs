@@ -1,35 +1,36 @@
-//! Sets of small numbers that share what they have in common.
+//! Sets of small numbers with shared structure.
 //!
-//! The backward pass carries with each live place which of some instructions it is live for. Such sets are united
-//! at every node, are large in long runs, and hardly differ from one place to the next. So they are hash-consed
-//! binary tries over words of 64 numbers: equal sets are the same handle, a set that has one number more than
-//! another is a path of new nodes, and uniting two stops where both are the same or were united before.
+//! The backward pass keeps for each live location the set of labels for which it is live. Such sets are
+//! united at every node, are large in long runs, and differ little from one location to the next. They
+//! are therefore hash-consed binary tries over words of 64 numbers: equal sets have the same handle,
+//! adding one number allocates one path of nodes, and a union stops where both operands are equal or
+//! their union is memoised.
 
 use rustc_hash::FxHashMap as Map;
 
-/// A handle of a set, or of a part of one.
+/// A handle of a set, or of a subtree of one.
 pub type Labels = u32;
 
-/// The set without any number.
+/// The empty set.
 pub const NONE: Labels = 0;
 
-/// Numbers of a leaf.
+/// Numbers per leaf.
 const LEAF: u32 = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Node {
     Leaf(u64),
-    /// The numbers without the highest bit, and those with it.
+    /// The numbers whose highest bit is clear, and those with it set.
     Pair(Labels, Labels),
 }
 
-/// All sets of numbers below a bound.
+/// An arena of sets of numbers below a bound.
 #[derive(Clone, Debug)]
 pub struct LabelSets {
     nodes: Vec<Node>,
     index: Map<Node, Labels>,
     united: Map<(Labels, Labels), Labels>,
-    /// Pairs above each leaf.
+    /// Number of pair levels above each leaf.
     height: u32,
 }
 
@@ -40,7 +41,7 @@ impl Default for LabelSets {
 }
 
 impl LabelSets {
-    /// For numbers below a bound.
+    /// An arena for numbers below a bound.
     pub fn below(bound: u32) -> LabelSets {
         let height = bound.div_ceil(LEAF).max(1).next_power_of_two().ilog2();
         LabelSets { nodes: vec![Node::Leaf(0)], index: Map::default(), united: Map::default(), height }
@@ -54,7 +55,7 @@ impl LabelSets {
         })
     }
 
-    /// The set of one number.
+    /// The set that contains one number.
     pub fn one(&mut self, number: u32) -> Labels {
         let mut set = self.add(Node::Leaf(1 << (number % LEAF)));
         for level in 0..self.height {
@@ -64,7 +65,7 @@ impl LabelSets {
         set
     }
 
-    /// All numbers of both.
+    /// The union of two sets.
     pub fn union(&mut self, a: Labels, b: Labels) -> Labels {
         if a == b || a == NONE || b == NONE {
             return a.max(b);
@@ -76,7 +77,7 @@ impl LabelSets {
         let node = match (self.nodes[a as usize], self.nodes[b as usize]) {
             (Node::Leaf(a), Node::Leaf(b)) => Node::Leaf(a | b),
             (Node::Pair(a, b), Node::Pair(c, d)) => Node::Pair(self.union(a, c), self.union(b, d)),
-            // All leaves are equally deep.
+            // All leaves have the same depth.
             (pair @ Node::Pair(..), _) | (_, pair) => pair,
         };
         let both = self.add(node);
@@ -106,7 +107,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Against sets as they are; equal sets are the same handle.
+        /// Compared with `BTreeSet`; equal sets have the same handle.
         #[test]
         fn tries_are_sets(bound in 1u32..700, ops in proptest::collection::vec((0usize..8, 0usize..8, any::<u32>()), 1..80)) {
             let mut sets = LabelSets::below(bound);

@@ -12,19 +12,18 @@
 //! * [`questions`]: users' questions as criteria; [`occurrences`]: a chosen execution of a line, and what an
 //!   expression reads there; [`moment`], [`touched`]: variables and memory as expressions see them;
 //!   `outputs`, `texts`: the origin of written bytes, by their offset and by their text;
-//! * [`interprocess`], [`writers`](mod@writers): bytes that one process of a recording wrote and another read;
-//!   `given`: what a program received when it was started;
+//! * [`interprocess`], [`writers`](mod@writers): bytes that one process of a recording wrote and another
+//!   read; `given`: what a program received when it was started;
 //! * [`started`]: calls by which a process started programs that may not be recorded;
-//! * [`nearby`]: what they could have meant;
+//! * [`nearby`]: suggestions for questions that cannot be answered;
 //! * [`snapshot`]: the values at executed instructions and statements, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
-//! * [`among`]: which of some instructions are in the slices of which others, from one pass; `label_sets`: their
-//!   sets;
-//! * [`relevance`]: slices that also follow what could have gone another way; `output_effects`: what could
+//! * [`among`]: dependences among selected instructions, from one pass; `label_sets`: sets of these;
+//! * [`relevance`]: slices that also follow potential dependences; `output_effects`: output that could
 //!   have been written;
-//! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
-//! * [`timeline`]: what the first pass found, kept beside the recording; `summaries`: of each segment, so that
-//!   one that cannot matter is not replayed; `watching`: the segments in which a line runs;
+//! * [`phases`]: the answer by levels, as values that phases of the run pass to each other;
+//! * [`timeline`]: results of the first pass, stored beside the recording; `summaries`: a summary of each
+//!   segment, so that irrelevant ones are not replayed; `watching`: the segments in which a line runs;
 //! * `prepared`: the first pass over a run; `segment_trace`, `irregular`, `fragments`, `formatted`: the
 //!   trace of one segment; `pipeline`: replay of the next segment while one is processed;
 //! * `backward`: the backward pass over the traces; `live`, `uses`, `provenance`: what is live, and for

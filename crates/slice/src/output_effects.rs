@@ -212,7 +212,7 @@ fn callees(whole: &LinkedProgram<'_>, may: &ModSummaries) -> Vec<BTreeMap<u32, C
     all
 }
 
-/// For each register of each function, of which standard streams it may be the `FILE *` or the descriptor.
+/// For each register of each function, the standard streams whose `FILE *` or descriptor it may hold.
 struct Handles {
     functions: Vec<Vec<Streams>>,
 }

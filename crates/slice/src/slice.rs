@@ -141,7 +141,7 @@ pub struct Slice {
     pub coarse: bool,
     /// Number of instructions visited.
     pub walked: u64,
-    /// Which of the instructions that were asked about are in the slices of which others.
+    /// The dependences among the instructions in [`crate::Request::among`].
     pub among: Among,
     pub(crate) edges: Vec<Edge>,
 }

@@ -56,10 +56,10 @@ pub struct Request<'r> {
     pub criteria: &'r [Criterion],
     /// Options of a relevant slice; `None` for a dynamic one.
     pub relevance: Option<Relevance>,
-    /// Executed instructions of which it is asked which of them are in the slices of which others: see
-    /// [`crate::among`]. Those that are not in the slice of the criteria have none.
+    /// Executed instructions whose dependences among each other are requested: see [`crate::among`].
+    /// Those that are not in the slice of the criteria have none.
     pub among: &'r [Occurrence],
-    /// Set from outside when what was found so far is enough.
+    /// Set by another thread when the result so far is enough.
     pub stop: Option<&'r AtomicBool>,
 }
 

@@ -254,7 +254,7 @@ impl Backward<'_, '_, '_> {
                     self.use_by_value(call, operands.by_value, (number as u32, 0, size), consumer);
                 }
             }
-            // What it called back may have come to be used since, and for others.
+            // Memory read by callbacks may have gained uses since, also for other consumers.
             if let (Some(reads), true) = (&state.reads, is_fresh || consumer.provenance != state.served) {
                 for (address, len) in reads {
                     self.use_memory(*address, *len, consumer);

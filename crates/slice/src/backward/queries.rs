@@ -144,7 +144,7 @@ impl QueryCache {
         self.count == 0 || self.queries.get(number as usize).is_some_and(settled)
     }
 
-    /// Asks about everything live that could have been assigned by what `number` stands for.
+    /// Queries everything live that the code of query `number` could have assigned.
     pub fn ask_all(
         &mut self,
         number: u32,
@@ -171,8 +171,7 @@ impl QueryCache {
         (query.seen, query.again) = (self.count, list);
     }
 
-    /// Whether anything live could have been assigned by what `number` stands for, as far as
-    /// `try_it` says.
+    /// Whether the code of query `number` could have assigned anything live, as decided by `try_it`.
     pub fn ask(
         &mut self,
         number: u32,

@@ -4,8 +4,8 @@
 //! defined something that is live. Such a branch becomes a *dummy* node: the operands of its condition
 //! become live, but its block does not become pending. What the dummy uses is live for a group, and groups
 //! propagate to controlling branches: what is live only for a group is no reason to take a branch that
-//! controls the group's members. This is the algorithm of Wang and Roychoudhury; our groups are their sets
-//! of (branch, wanted by it).
+//! controls the group's members. This is the algorithm of Wang and Roychoudhury; our groups are their
+//! sets of pairs of a branch and what depends on it.
 //!
 //! The condition of a branch is computed by instructions of its own block, which belong to the dummy: if
 //! they made their block pending, the dummy's block would be pending too. But an assignment to a variable in

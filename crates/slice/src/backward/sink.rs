@@ -32,7 +32,7 @@ pub struct Sink<'a, 'p> {
     states: Vec<(u64, u64)>,
     /// Nodes from passes over other streams.
     known: FxHashMap<Occurrence, NodeId>,
-    /// Instructions of which it is asked which of them are in the slices of which others.
+    /// Instructions whose dependences among each other are requested.
     asked: Asked,
 }
 
@@ -79,13 +79,13 @@ impl<'a, 'p> Sink<'a, 'p> {
         self.node(at, (function, index), depth, uses)
     }
 
-    /// Whether all the uses of a place count, and not only that there are any.
+    /// Whether all uses of a location must be known, and not only that one exists.
     #[inline]
     pub fn has_labels(&self) -> bool {
         !self.asked.is_empty()
     }
 
-    /// A node as one that uses something, for all that use the node.
+    /// A node as a consumer of its operands, on behalf of all consumers of the node.
     #[inline]
     pub fn consumer(&mut self, node: Option<NodeId>, uses: UseList) -> Consumer {
         let provenances = &mut self.uses.provenances;
@@ -93,7 +93,8 @@ impl<'a, 'p> Sink<'a, 'p> {
         Consumer { node, provenance: provenances.labelled(labels) }
     }
 
-    /// The same for a node whose step is known, which may be one of those that are asked about.
+    /// Like [`consumer`](Self::consumer), for a node whose step is known and which may be a selected
+    /// instruction.
     #[inline]
     pub fn consumer_at(&mut self, at: Occurrence, node: Option<NodeId>, uses: UseList) -> Consumer {
         let Some(number) = self.asked.number(at) else { return self.consumer(node, uses) };

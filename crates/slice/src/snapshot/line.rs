@@ -255,10 +255,10 @@ fn values(
     list
 }
 
-/// The object whose method a line calls, if it has a content to show: a text, a sequence, a number. Of
-/// other objects the call says what it does.
+/// The object whose method a line calls, if its content can be shown: a text, a sequence, a number. For
+/// other objects the callee is shown.
 fn object(moment: &Moment<'_, '_>, call: &DottedCall) -> Option<(String, String)> {
-    // A member that points to a function is told by what it is called with.
+    // For a member that points to a function, the callee is shown.
     if moment.evaluate(&call.callee).is_ok() {
         return None;
     }

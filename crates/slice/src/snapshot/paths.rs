@@ -41,7 +41,7 @@ pub(super) struct DottedCall {
 pub(super) struct Named {
     /// Paths, in the line's order, each once.
     pub paths: Vec<AccessPath>,
-    /// The names that stand outside of all paths.
+    /// The names outside of all paths.
     pub alone: BTreeSet<String>,
     pub calls: Vec<DottedCall>,
 }
