@@ -60,7 +60,7 @@ pub fn commit_of_change(
     let order = commits(repository, &[&bad, &format!("^{good}")]).ok()?;
     let history = Span { repository, good: &good, order: &order };
     if !new_range.is_empty() {
-        // Commits that only moved or indented lines are not wanted, unless there is no other.
+        // Commits that only moved or indented lines are used only if there is no other.
         for blame_options in [&["-w", "-C"][..], &["-w"], &[]] {
             let found = history.blame(blame_options, &bad, file, &new_range).unwrap_or_default();
             let new = found.into_iter().filter(|line| !line.boundary).map(|line| line.commit);

@@ -4,25 +4,25 @@
 //! runs the test. The [`TrialRunner`] runs trials in parallel and answers the search through
 //! [`changes::outcome::Trials`]. Its parts:
 //!
-//! * `version`, `checkout`, `git`: what the user calls a version, as files of our own; `built`: what an
-//!   earlier build left there, which is none of it;
-//!   the user's repository is only read.
-//! * `variant`, `tree`, `snapshot`: what a tree is to hold, and bringing it there by writing only
-//!   what differs, with times that make build tools do the right thing.
-//! * `worker`: a tree in which one variant after the other is built and tested; from
-//!   nothing where files come or go, or the `plan` of the build changes.
-//! * `process`, `process_marks`: commands of which nothing survives; `watchdog`: nor if we are killed.
+//! * `version`, `checkout`, `git`: the user's name of a version as files of our own; `built`: build
+//!   products in the tree that are not part of the version; the user's repository is only read.
+//! * `variant`, `tree`, `snapshot`: the desired content of a tree, produced by writing only what
+//!   differs, with modification times that make build tools rebuild what they must.
+//! * `worker`: a tree in which variants are built and tested one after the other; built from scratch if
+//!   files are added or removed, or the `plan` of the build changes.
+//! * `process`, `process_marks`: commands whose descendants are always killed; `watchdog`: even if we
+//!   are killed.
 //! * `oracle`, `observed`, `exit_kind`: pass, fail as bad does, or unresolved; and whether it is a regression
 //!   test at all.
 //! * `history`, `blame`: the commits between good and bad, bisected, and which of them
 //!   brought a change.
 //! * `opened`: which files of a tree a build and a test open.
-//! * `mask`: what of an output differs from run to run of one version.
+//! * `mask`: the parts of an output that differ between runs of one version.
 //! * `store`, `memory`: outcomes, remembered within a run and from run to run.
 //! * `batch`: one call for outcomes, shared by the workers.
 //! * `record`: recordings of the test with good and bad; `suite`: one version and the recordings
 //!   of many commands.
-//! * `work`: the directory for all this, its lock and its cleaning.
+//! * `work`: the work directory, its lock and its cleanup.
 //!
 //! Nothing here knows what a change means, why a test fails, or what a recording contains. No terminal is
 //! used and no environment variable is read; commands inherit the environment of this process.

@@ -195,7 +195,7 @@ pub fn reports(logs: &Path, tree: &Path, symbolizer: &Path) -> Result<Vec<Report
     Ok(found)
 }
 
-/// Leaves each where it stands first.
+/// Removes duplicates; the first occurrence of each element stays at its position.
 fn without_repeats<T: Clone + Eq + std::hash::Hash>(all: &mut Vec<T>) {
     let mut known = HashSet::new();
     all.retain(|one| known.insert(one.clone()));

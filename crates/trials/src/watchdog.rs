@@ -1,16 +1,16 @@
-//! Ends what this process started if it is killed itself.
+//! Kills the processes that this process started, if it is killed itself.
 //!
-//! Somebody who is killed (`SIGKILL`, or for want of memory) cannot clean up. A shell waits for the end of its
-//! standard input, the other end of which only we have: when we are gone, it kills everything that
-//! has a mark of ours, as the next holder of the work directory would. `PR_SET_PDEATHSIG` would reach
-//! the leaders of groups only, and would end `relapse record` of a user who has logged out.
+//! A killed process (`SIGKILL`, out of memory) cannot clean up. A shell waits for end of file on its
+//! standard input, whose other end only this process has. Then it kills every process that has one of
+//! our marks, as the next holder of the work directory would. `PR_SET_PDEATHSIG` would reach only the
+//! leaders of process groups, and would end the `relapse record` of a user who has logged out.
 
 use crate::error::Error;
 use crate::process_marks::{self, Mark};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Repeats until there is none, as a process may fork while we look.
+/// Repeats while marked processes exist, because a process may fork during the scan.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 read -r _
@@ -33,7 +33,7 @@ impl Watchdog {
         let ours = format!("{}={}", Mark::VARIABLE, process_marks::session());
         let mut command = Command::new("sh");
         command.args(["-c", SCRIPT, "sh"]).arg(ours);
-        // It is none of those that it is to end.
+        // The shell must not kill itself.
         command.env_remove(Mark::VARIABLE).process_group(0).current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn();
@@ -43,7 +43,7 @@ impl Watchdog {
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        // All that was started has ended by now; before its input does.
+        // All children have ended by now, so kill the shell before its input is closed.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

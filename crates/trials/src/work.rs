@@ -26,9 +26,9 @@ use std::path::{Path, PathBuf};
 pub struct Work {
     root: PathBuf,
     lock: File,
-    /// Ends our processes if we are killed.
+    /// Kills our processes if we are killed.
     _watchdog: Watchdog,
-    /// Leave trees where they are, for somebody to look at.
+    /// Keep the trees for inspection.
     pub keep: bool,
 }
 
@@ -38,8 +38,8 @@ const TEMPORARY_DIRS: [&str; 2] = ["trees", "tmp"];
 const LAST_RUN_DIRS: [&str; 4] = ["logs", "recordings", "runs", "units"];
 
 impl Work {
-    /// Makes the directory if need be, and takes hold of it. If its last holder was
-    /// killed, the trees that it left behind go now, and processes that its watchdog missed.
+    /// Creates the directory if necessary, and locks it. If its last holder was killed, removes the
+    /// trees that it left, and kills processes that its watchdog missed.
     ///
     /// # Errors
     /// [`Error::Busy`], or if it cannot be written.
