@@ -1,4 +1,4 @@
-//! Limits of the system on what a process may use: those of this process, and others for a command.
+//! Resource limits: those of this process, and setting others for a command.
 
 use nix::libc;
 use nix::sys::resource::{Resource, getrlimit};
@@ -22,7 +22,7 @@ pub const LIMITS: [(u32, &str, &str); 11] = [
     (libc::RLIMIT_MSGQUEUE, "message queues", "-q"),
 ];
 
-/// Those of this process.
+/// The limits of this process.
 #[must_use]
 pub fn own() -> Vec<Limit> {
     const RESOURCES: [Resource; 11] = [
@@ -47,7 +47,8 @@ pub fn own() -> Vec<Limit> {
         .collect()
 }
 
-/// A limit as near to the wanted one as this process can set it, and what is missing.
+/// The limit closest to the requested one that this process can set, and a description of the
+/// difference.
 #[must_use]
 pub fn possible((number, soft, hard): Limit, own_hard: u64) -> (Limit, Option<String>) {
     let hard = if hard <= own_hard || may_raise() { hard } else { own_hard };
@@ -59,10 +60,11 @@ pub fn possible((number, soft, hard): Limit, own_hard: u64) -> (Limit, Option<St
     ((number, soft.min(hard), hard), missing)
 }
 
-/// Has a command run under these limits as far as they are known and not those of this process.
+/// Makes a command run under these limits, as far as they are known and differ from those of this
+/// process.
 ///
 /// # Errors
-/// Says which of them cannot be set here.
+/// Names the limit that cannot be set here.
 pub fn set(command: &mut Command, wanted: impl IntoIterator<Item = Limit>) -> Result<(), String> {
     let own = own();
     let mut other = Vec::new();
@@ -82,7 +84,7 @@ pub fn set(command: &mut Command, wanted: impl IntoIterator<Item = Limit>) -> Re
     Ok(())
 }
 
-/// Whether a hard limit may be raised: who is root need not be allowed to, as in a container.
+/// Whether a hard limit may be raised: even root may lack the capability, as in a container.
 fn may_raise() -> bool {
     const SYS_RESOURCE: u64 = 24;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -100,7 +102,7 @@ mod tests {
         let files = own().into_iter().find(|limit| limit.0 == libc::RLIMIT_NOFILE).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -Sn; ulimit -Hn"]);
-        // What nobody knows is passed over.
+        // Unknown limits are ignored.
         set(&mut command, [(files.0, 17, files.2.min(40)), (99, 1, 1)]).unwrap();
         let output = command.output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), format!("17\n{}\n", files.2.min(40)));

@@ -124,8 +124,8 @@ pub fn under(command: &mut Command, limits: Vec<Limit>) {
         }
         Ok(())
     };
-    // SAFETY: between `fork` and `exec` the closure makes system calls only: it allocates nothing, as an
-    // error of the system is a number, and `limits` is dropped by nobody there.
+    // SAFETY: between `fork` and `exec` the closure makes system calls only. It allocates nothing,
+    // because a system error is a number, and it does not drop `limits`.
     unsafe { command.pre_exec(take_on) };
 }
 
