@@ -67,13 +67,14 @@ impl RunNames {
     }
 }
 
-/// Whether a text has a name in it. Nearly none has, and every buffer that a program passes around is asked.
+/// Whether a text contains a name. Few texts do, and every buffer that a program passes around is
+/// checked.
 fn holds(text: &[u8], own: &[u8]) -> bool {
     let Some(first) = own.first() else { return false };
     text.iter().enumerate().any(|(at, byte)| byte == first && text[at..].starts_with(own))
 }
 
-/// Each occurrence replaced that no other part of a word or path comes before or behind.
+/// Replaces each occurrence that is not part of a longer word or path.
 fn replaced(text: &[u8], own: &[u8], role: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;

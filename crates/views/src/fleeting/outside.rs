@@ -1,9 +1,9 @@
 //! Propagates labels through external functions.
 //!
-//! What a function leaves behind is made of all that it was given: values, ranges it reads, state it
-//! keeps. Copies are followed byte by byte. A pointer says where to look, not what is there: its
-//! label counts only where it is printed, or as what chose the result. Memory that is given back, or given out, still holds what
-//! it held, and its labels.
+//! The result and the output of a function depend on all of its inputs: values, ranges it reads, state
+//! it keeps. Copies are followed byte by byte. A pointer selects a location but not its content, so its
+//! label counts only if the pointer is printed, or as what chose the result. Freed and newly allocated
+//! memory keeps its content and its labels.
 
 use super::sources::{self, Part};
 use super::{LAYOUT, Label, OWN, RANDOM, SYSTEM, chosen_by, made_of, reached_through, used};
@@ -13,7 +13,7 @@ use program::inst::{ArgTy, Inst, Ty};
 use replay::effects;
 use replay::observer::{ExternalCall, View};
 
-/// The longest name that is read.
+/// Maximum length of a name that is read.
 const NAME: usize = 4096;
 
 impl Extractor<'_> {
@@ -98,7 +98,7 @@ impl Extractor<'_> {
             let own = self.slot(view, arg.value, 0);
             label |= match arg.ty {
                 ArgTy::Value(Ty::Ptr) => match printed {
-                    // A variadic argument of a format: it counts if the format prints pointers.
+                    // A variadic argument of a format counts if the format prints pointers.
                     Some((format, first)) if slot >= u32::from(first) => {
                         let text = call.args.get(format as usize).copied().unwrap_or(0);
                         match self.prints_pointers(view, text) {
@@ -120,8 +120,8 @@ impl Extractor<'_> {
         label
     }
 
-    /// What chose the places that a function reads: what it found there is no value of the program's own, as with a
-    /// load (`strcmp` with the names in the slots of a hash table).
+    /// The labels of the pointers through which a function reads. As with a load, they choose the value
+    /// read (`strcmp` with the names in the slots of a hash table).
     fn chosen(&self, view: &View<'_>, known: &External) -> Label {
         let Inst::Call(inst) = view.inst() else { return 0 };
         let mut label = 0;
