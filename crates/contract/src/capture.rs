@@ -22,7 +22,7 @@ const ADJACENT_BYTES: u64 = 64;
 #[derive(Default)]
 struct Queue<'m> {
     typed: VecDeque<(u64, Type<'m>)>,
-    /// Addresses of unknown type. They come last, because the amount of memory behind them is unknown.
+    /// Addresses of unknown type. They come last, because the size of their targets is unknown.
     untyped: VecDeque<u64>,
 }
 

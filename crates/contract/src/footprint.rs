@@ -1,7 +1,7 @@
 //! The bytes that a call read and wrote. They extend its states where types do not lead.
 //!
 //! A pointer's type gives the extent of its target, but programs also use adjacent memory: a header before a
-//! string, the next element of a pool, the bytes behind a `void *`. Of such memory only what the call used is
+//! string, the next element of a pool, the target of a `void *`. Of such memory only what the call used is
 //! compared: before the call what it read without having written it, with the values it read; after it what
 //! it wrote. A call's footprint includes those of its callees. A footprint that becomes too large is
 //! discarded and marked as such.
