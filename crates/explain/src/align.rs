@@ -1,12 +1,11 @@
-//! Which moment of one run corresponds to which of the other.
+//! Maps executed instructions of one run to the corresponding ones of the other run.
 //!
-//! Two moments of two runs correspond if their execution indices are equal ([`replay::activations`]).
+//! Two executed instructions correspond if their execution indices are equal ([`replay::activations`]).
 //!
-//! Instructions are named so that both versions agree ([`keys`]): by function,
-//! by line in the *good* version, and by what kind of instruction it is, the
-//! how-many-th of that kind on the line. Lines that a change touched have no
-//! counterpart; they are named by the last untouched line before them, so that
-//! a call on an edited line still leads to the same callee.
+//! The keys of instructions ([`keys`]) agree between versions. A key consists of the function, the line in
+//! the *good* version, the kind of the instruction, and its ordinal among the instructions of that kind on
+//! the line. Changed lines have no counterpart. They get the key of the last unchanged line before them, so
+//! that a call on an edited line still leads to the same callee.
 
 mod executed;
 pub mod keys;
@@ -26,18 +25,18 @@ use replay::process::LoadedProcess;
 use slice::Occurrence;
 use std::collections::{HashMap, HashSet};
 
-/// From a file and line of the bad version to those of the good one; none for
-/// lines that are new. Files are relative to their version's root.
+/// Maps a file and line of bad to those of good; returns `None` for new lines. Files are relative to the root
+/// of their version.
 pub type LineMap<'a> = dyn Fn(&str, u32) -> Option<(String, u32)> + 'a;
 
-/// Which of the two versions a run belongs to.
+/// The version that a run belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     Good,
     Bad,
 }
 
-/// The name of a moment that both runs share.
+/// The execution index of an instruction, comparable between both runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
     /// The activation of the function.
@@ -46,37 +45,37 @@ pub struct Index {
     pub line: u128,
     /// The instruction.
     pub hash: u128,
-    /// What the parts of `hash` were made of.
+    /// The key of the instruction, one of the inputs of `hash`.
     pub(crate) instruction_key: u64,
     pub(crate) line_key: u64,
     pub(crate) iterations: Vec<u32>,
 }
 
-/// What the other run has for an index.
+/// The executions in the other run that correspond to an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The same instruction at the same moment.
+    /// The same instruction with the same index.
     pub exact: Option<Occurrence>,
     /// First and last instruction of the same execution of the line.
     pub first: Option<Occurrence>,
     pub last: Option<Occurrence>,
-    /// The last execution of the same instruction in the same activation that
-    /// is not later: of a loop that ended early, the last time round.
+    /// The last execution of the same instruction in the same activation that is not later: for a loop that
+    /// ended early, its last iteration.
     pub before: Option<Occurrence>,
-    /// Whether the function's activation exists at all.
+    /// Whether the function's activation exists in the other run.
     pub entered: bool,
 }
 
 impl Found {
-    /// The best there is for the instruction itself.
+    /// The best match for the instruction itself.
     #[must_use]
     pub fn instruction(&self) -> Option<Occurrence> {
         self.exact.or(self.last)
     }
 }
 
-/// The indices of executed instructions of one stream, in one replay. None
-/// for occurrences of other streams and beyond the end.
+/// Computes the indices of executed instructions of one stream, in one replay. `None` for occurrences of
+/// other streams and past the end.
 ///
 /// # Errors
 /// If the stream does not replay.
@@ -105,7 +104,7 @@ pub fn index_of(
 
 struct Indexer<'a> {
     track: Track<'a>,
-    /// Steps and where their index goes, sorted.
+    /// Steps and the position of their result, sorted by step.
     wanted: Vec<(u64, usize)>,
     next: usize,
     answer: &'a mut Vec<Option<Index>>,
@@ -134,8 +133,7 @@ impl Observer for Indexer<'_> {
     }
 }
 
-/// The indices of an executed instruction and of the calls that led to it,
-/// outermost first, with when each ran.
+/// The indices of an executed instruction and of the calls on its stack, outermost first, each with its step.
 ///
 /// # Errors
 /// If the stream does not replay.
@@ -153,7 +151,7 @@ pub fn stack_of(
     if let Some(stack) = stacker.stack {
         return Ok(at_stream(stack, at.stream));
     }
-    // An instruction that ended the program was never reported.
+    // The replay reports no step for an instruction that ended the program.
     let track = &mut stacker.track;
     let depth = machine.frames().len();
     track.activations.frames.truncate(depth);
@@ -191,7 +189,7 @@ impl Observer for Stacker<'_> {
     }
 }
 
-/// What a stream has for indices of the other version's run, in one replay.
+/// Finds indices of the other version's run in a stream, in one replay.
 ///
 /// # Errors
 /// If the stream does not replay.
@@ -222,8 +220,7 @@ pub fn find(
     Ok(finder.found)
 }
 
-/// As [`find`], but only the same instruction at the same moment: for very many
-/// indices.
+/// Like [`find`], but returns exact matches only; cheaper for large numbers of indices.
 ///
 /// # Errors
 /// If the stream does not replay.
@@ -249,9 +246,9 @@ pub fn find_exact(
 struct ExactFinder<'a> {
     track: Track<'a>,
     stream: u32,
-    /// Activations somebody asked for.
+    /// Activations to search.
     frames: HashSet<u128>,
-    /// By hash of the index; the first that comes.
+    /// By hash of the index; the first execution found.
     found: HashMap<u128, Option<Occurrence>>,
 }
 
@@ -280,11 +277,11 @@ struct Finder<'a> {
     track: Track<'a>,
     stream: u32,
     wanted: &'a [Index],
-    /// Activations somebody asked for, and the number of their group plus one.
+    /// Activations to search, with the number of their group plus one.
     by_frame: HashMap<u128, u32>,
     groups: Vec<Vec<usize>>,
     found: Vec<Found>,
-    /// Iterations of each `before`.
+    /// Iteration counts of each `before`.
     latest: Vec<Vec<u32>>,
 }
 

@@ -1,7 +1,7 @@
-//! What a page shows beside the answer: the failing run in phases, and both runs side by side.
+//! Attachments of a page: the failing run in phases, and both runs side by side.
 //!
-//! Neither is needed for the answer. Both take replays, so they are made only for somebody who
-//! reads a page, and only of runs that are not too long.
+//! The answer does not depend on them. Both require replays, so they are computed only on request, and only
+//! for runs that are not too long.
 
 use crate::answer::Passing;
 use crate::case::Case;
@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 use views::compare::{Settings, compare};
 use views::page::{Page, page};
 
-/// Longer runs are left out.
+/// Longer runs are omitted.
 const MOST_STEPS: u64 = 100_000_000;
-/// Levels of the tree.
+/// Maximum depth of the tree.
 const LEVELS: usize = 40;
 
 /// The failing run in phases, or why it is not shown.
@@ -36,7 +36,7 @@ pub fn phases(findings: &Findings<'_>) -> Result<Option<Tree>, String> {
         .map_err(|e| format!("the failing run is not shown in phases: failed to {e}"))
 }
 
-/// Both runs of the failing test, side by side; what is suspected is among what is shown.
+/// Both runs of the failing test, side by side; the excerpt includes the suspects.
 ///
 /// # Errors
 /// A sentence for the notes.

@@ -1,4 +1,4 @@
-//! Both versions and what their test runs left behind.
+//! Both versions and the results of their test runs.
 
 use crate::align::{Side, executed_lines};
 use crate::answer::{self, Answer, Cause};
@@ -29,10 +29,10 @@ pub struct Case<'d> {
     bad: Option<Kept>,
     ends: [String; 2],
     outputs: [RunOutput; 2],
-    /// What the version is called that bad is compared with: `good`, or `fixed`, which is bad
-    /// with the found changes undone.
+    /// The name of the version that bad is compared with: `good`, or `fixed`, which is bad with the found
+    /// changes undone.
     pub reference: &'static str,
-    /// Solvers for asking why.
+    /// Solvers for the semantic analysis.
     pub solving: solver::Settings,
     pub notes: Vec<String>,
 }
@@ -41,7 +41,7 @@ pub struct Case<'d> {
 #[derive(Clone)]
 struct Kept {
     directory: PathBuf,
-    /// The tree that was built for it, which its source places name.
+    /// The tree in which it was built; the source paths in the recording refer to it.
     tree: PathBuf,
 }
 
@@ -51,7 +51,7 @@ impl From<&Recorded> for Kept {
     }
 }
 
-/// A recording that somebody made, with the root of its sources and what its run did.
+/// An existing recording, with the root of its sources and the outcome of its run.
 pub struct RecordedRun<'r> {
     pub recording: &'r Path,
     pub root: PathBuf,
@@ -61,12 +61,12 @@ pub struct RecordedRun<'r> {
 /// Paths and texts of files.
 pub type Texts = Vec<(String, String)>;
 
-/// Recordings, opened, and what went wrong.
+/// The opened recordings, and the observed failure.
 pub struct Loaded {
     pub observed: Observed,
     pub good: Option<LoadedProcess>,
     pub bad: Option<LoadedProcess>,
-    /// Lines that ran, in good and in bad, in any process.
+    /// Executed lines, in good and in bad, over all processes.
     pub executed: [Executed; 2],
     notes: Vec<String>,
 }
@@ -95,7 +95,7 @@ impl<'d> Case<'d> {
         }
     }
 
-    /// Of two runs that are recorded, good first.
+    /// A case for two recorded runs, good first.
     #[must_use]
     pub fn of_recordings(difference: &'d Difference, runs: [RecordedRun<'_>; 2]) -> Case<'d> {
         let mut case = Case::new(difference, &runs[0].root, &runs[1].root, &Oracle::default());
@@ -106,10 +106,10 @@ impl<'d> Case<'d> {
         case
     }
 
-    /// Records both versions. If that is impossible, there will be less to say.
+    /// Records both versions. If a recording fails, the explanation is less detailed.
     ///
     /// # Errors
-    /// Only if the lab cannot go on.
+    /// Only if the trial runner cannot continue.
     pub fn record(&mut self, lab: &mut TrialRunner<'_>) -> Result<(), Error> {
         if let Some(baseline) = lab.baseline() {
             for (n, run) in [&baseline.good, &baseline.bad].into_iter().enumerate() {
@@ -143,9 +143,9 @@ impl<'d> Case<'d> {
         Ok(())
     }
 
-    /// The same case with bad, some changes undone, in the place of good: `left` is the
-    /// difference between the two, and `fixed` its recording. They differ in nothing else, so
-    /// that every value that differs was made different by these changes.
+    /// The same case with good replaced by bad with some changes undone: `left` is the difference between the
+    /// two, and `fixed` the recording of that version. The versions differ in nothing else, so these changes
+    /// caused every difference of values.
     #[must_use]
     pub fn counterfactual<'f>(&self, left: &'f Difference, fixed: Recorded) -> Case<'f> {
         let [_, bad_end] = self.ends.clone();
@@ -179,7 +179,7 @@ impl<'d> Case<'d> {
         (end.clone(), recorded.as_ref().map(|r| r.directory.as_path()))
     }
 
-    /// The tree a version's recording was built in.
+    /// The tree in which a version's recording was built.
     #[must_use]
     pub fn tree(&self, side: Side) -> &Path {
         let (recorded, root) = match side {
@@ -189,7 +189,7 @@ impl<'d> Case<'d> {
         recorded.as_ref().map_or(root, |r| &r.tree)
     }
 
-    /// Opens the recordings and finds out what went wrong.
+    /// Opens the recordings and determines the failure.
     #[must_use]
     pub fn load(&self) -> Loaded {
         let mut notes = Vec::new();
@@ -232,14 +232,14 @@ impl<'d> Case<'d> {
         Loaded { observed, good: good_process, bad: bad_process, executed, notes }
     }
 
-    /// Lines of the version that ran in any of its processes.
+    /// Lines of the version that were executed in any of its processes.
     fn executed(&self, side: Side, recording: Option<&Recording>) -> Executed {
         let root = crate::align::keys::tidy(self.tree(side));
         let mut lines = Executed::new();
         for process in recording.iter().flat_map(|r| &r.processes) {
             let Some(recording) = recording else { break };
-            // What cannot be replayed to its end has no lines: the search then
-            // takes its changes for not executed, and tries them later.
+            // A process that does not replay to its end contributes no lines. The search then takes its
+            // changes for not executed, and tries them later.
             let Ok(loaded) = LoadedProcess::load(recording, process, &crate::observe::options()) else {
                 continue;
             };
@@ -253,14 +253,14 @@ impl<'d> Case<'d> {
         lines
     }
 
-    /// Marks the lines of a change that are on the chain.
+    /// Marks the lines of a change that are on the chain of causes.
     pub fn mark_guilty(&self, hunk: &mut answer::Hunk, causes: &[Cause]) {
         let change = self.difference.change(ChangeId(hunk.change));
         mark(hunk, change, &guilty_lines(causes));
         hunk.fixed_start = (self.reference == "fixed").then_some(change.old_start);
     }
 
-    /// Changes as the answer shows them.
+    /// Changes in the form of the answer.
     #[must_use]
     pub fn hunks(&self, set: &ChangeSet, causes: &[Cause]) -> Vec<answer::Hunk> {
         let guilty = guilty_lines(causes);
@@ -286,7 +286,7 @@ impl<'d> Case<'d> {
             ..answer::Hunk::default()
         };
         if change.kind == ChangeKind::Lines {
-            // Where nothing was added, `new_start` is the line before.
+            // Where nothing was added, `new_start` is the preceding line.
             let first = change.new_start + u32::from(change.new_lines.is_empty());
             let end = first + change.new_lines.len() as u32;
             hunk.before = lines(Side::Bad, &change.file, first.saturating_sub(CONTEXT).max(1)..first);
@@ -296,7 +296,7 @@ impl<'d> Case<'d> {
         hunk
     }
 
-    /// The texts that an answer, and the phases of the failing run, speak of, of good and of bad.
+    /// The texts of the files that an answer and the phases of the failing run refer to, of good and of bad.
     #[must_use]
     pub fn files(&self, answer: &Answer, phases: Option<&Tree>) -> (Texts, Texts) {
         let (mut good, mut bad) = (BTreeMap::new(), BTreeMap::new());
@@ -330,7 +330,7 @@ impl<'d> Case<'d> {
 }
 
 impl Loaded {
-    /// Another process of each run, with what it did taken for the failure.
+    /// The case and the recordings for another process of each run, with its output as the observed failure.
     #[must_use]
     pub fn of_processes(
         observed: Observed,
@@ -341,7 +341,7 @@ impl Loaded {
         Loaded { observed, good, bad: Some(bad), executed, notes: Vec::new() }
     }
 
-    /// What led to what was observed, in both runs.
+    /// Slices both runs from the observed failure.
     #[must_use]
     pub fn slice<'l>(&'l self, case: &Case<'_>) -> Findings<'l> {
         Findings::new(self, case)
@@ -353,10 +353,10 @@ impl Loaded {
     }
 }
 
-/// Lines of changes on the chain: whether of good, file, line.
+/// Lines of changes on the chain: whether the line is of good, file, line.
 fn guilty_lines(causes: &[Cause]) -> BTreeSet<(bool, String, u32)> {
     let mut guilty = BTreeSet::new();
-    // Causes are nested deeper than a stack is.
+    // Iterative: causes are nested too deeply for recursion.
     let mut todo: Vec<&Cause> = causes.iter().collect();
     while let Some(cause) = todo.pop() {
         todo.extend(&cause.children);
@@ -372,7 +372,7 @@ fn guilty_lines(causes: &[Cause]) -> BTreeSet<(bool, String, u32)> {
     guilty
 }
 
-/// `change` is the hunk's in the difference that the guilty lines are of.
+/// `change` is the hunk's change in the difference that the guilty lines refer to.
 fn mark(hunk: &mut answer::Hunk, change: &Change, guilty: &BTreeSet<(bool, String, u32)>) {
     let marked = |of_good: bool, file: &str, lines: std::ops::Range<u32>| -> Vec<u32> {
         let start = lines.start;

@@ -1,9 +1,8 @@
 //! The tree of causes: from the failure to each guilty change, line by line.
 //!
-//! Every guilty change that a slice leads to gives one way ([`Ways`]). Along
-//! it, instructions of a line are one step, and a line that comes again (a
-//! loop) takes the round between out. The ways together, merged where they
-//! begin alike, are the tree; the failure is at the top.
+//! Every guilty change in a slice gives one dependence path ([`Ways`]). Consecutive instructions of a line
+//! form one step. A line that occurs again (a loop) removes the steps of the iteration between its
+//! occurrences. The paths are merged at common prefixes into a tree with the failure at its root.
 
 use crate::align::Side;
 use crate::evidence::{Evidence, touching};
@@ -13,37 +12,36 @@ use changes::{ChangeId, Difference};
 use slice::{Dependence, NodeId};
 use std::collections::BTreeSet;
 
-/// So many lines with the same values in both runs may end a way.
+/// At most this many lines with equal values in both runs may end a path; a longer end is cut off.
 const MOST_DULL: usize = 3;
 
-/// A node of a way, and how the one before needed it.
+/// A node of a path, and the dependence of its predecessor on it.
 type Need = (NodeId, Option<Dependence>);
 
-/// A step of a way: one line, executed.
+/// A step of a path: one executed line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub side: Side,
     pub line: Line,
-    /// Its instruction that the step before needed.
+    /// The instruction of the line that the preceding step depends on.
     pub node: NodeId,
-    /// How the step before needed it; none at the top.
+    /// The kind of that dependence; `None` at the root.
     pub how: Option<Dependence>,
-    /// How often the way came through this line.
+    /// How often the path visited this line.
     pub times: u32,
-    /// The change that brought this line, or took it away.
+    /// The change that introduced or removed this line.
     pub change: Option<ChangeId>,
     pub next: Vec<Step>,
 }
 
 impl Step {
-    /// Whether the step before was run because of this one, rather than got a
-    /// value from it.
+    /// Whether this step determined that the preceding step ran, rather than contributing to its value.
     #[must_use]
     pub fn decided(&self) -> bool {
         self.how.is_some_and(decides)
     }
 
-    /// This step and all below it, parents first.
+    /// Visits this step and its descendants in preorder.
     pub fn walk<'s>(&'s self, visit: &mut impl FnMut(&'s Step)) {
         visit(self);
         for step in &self.next {
@@ -52,7 +50,7 @@ impl Step {
     }
 }
 
-/// The ways of one run to those guilty changes that it speaks for.
+/// The paths of one run to the guilty changes for which it is the goal's run.
 #[must_use]
 pub fn tree(
     traced: &Traced<'_>,
@@ -67,7 +65,7 @@ pub fn tree(
         let way = ways.to(node);
         let told = without_dull_end(traced, &way);
         let mut steps = steps(traced, told, difference);
-        // Near to the change, not on it: the last step still points at it.
+        // The goal is near the change, not in it: the last step still refers to the change.
         if let Some(last) = steps.last_mut()
             && last.change.is_none()
             && told.len() == way.len()
@@ -79,8 +77,8 @@ pub fn tree(
     forest
 }
 
-/// A way without its end, if many lines of that have the same values in both runs: what made
-/// the runs differ did not come through them.
+/// A path without its last steps if many lines of these have the same values in both runs: the difference
+/// between the runs did not propagate through them.
 fn without_dull_end<'w>(traced: &Traced<'_>, way: &'w [Need]) -> &'w [Need] {
     let is_dull = |need: &Need| traced.compared.dull.contains(&need.0);
     let (told, end) = way.split_at(way.iter().rposition(|need| !is_dull(need)).map_or(0, |at| at + 1));
@@ -88,15 +86,15 @@ fn without_dull_end<'w>(traced: &Traced<'_>, way: &'w [Need]) -> &'w [Need] {
     if lines.len() > MOST_DULL { told } else { way }
 }
 
-/// The way to where the runs began to differ, for guilty changes that nothing
-/// leads to: a flag of the build, a file that nobody was seen to read.
+/// The path to the nearest node where the runs began to differ, for guilty changes that no slice reaches: a
+/// build flag, or a file whose reads were not observed.
 #[must_use]
 pub fn beginning(traced: &Traced<'_>, ways: &Ways, difference: &Difference) -> Vec<Step> {
     let nearest = traced.nearest_origin(ways);
     nearest.map_or_else(Vec::new, |node| way_to(traced, ways, difference, node))
 }
 
-/// The way to one node.
+/// The path to one node.
 #[must_use]
 pub fn way_to(traced: &Traced<'_>, ways: &Ways, difference: &Difference, node: NodeId) -> Vec<Step> {
     let mut forest = Vec::new();
@@ -104,7 +102,7 @@ pub fn way_to(traced: &Traced<'_>, ways: &Ways, difference: &Difference, node: N
     forest
 }
 
-/// A way as lines.
+/// Converts a path to lines.
 fn steps(traced: &Traced<'_>, way: &[Need], difference: &Difference) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for &(node, how) in way {
@@ -113,7 +111,7 @@ fn steps(traced: &Traced<'_>, way: &[Need], difference: &Difference) -> Vec<Step
             continue;
         }
         if let Some(known) = steps.iter().position(|s| s.line == line) {
-            // The same line, perhaps after a round through others.
+            // The same line, perhaps after an iteration through others.
             let again = known + 1 < steps.len();
             steps.truncate(known + 1);
             steps[known].times += u32::from(again);
@@ -134,7 +132,7 @@ fn steps(traced: &Traced<'_>, way: &[Need], difference: &Difference) -> Vec<Step
     steps
 }
 
-/// Puts a way of single steps into a forest.
+/// Inserts a linear path into a forest.
 pub fn graft(forest: &mut Vec<Step>, mut way: Step) {
     let mut steps = Vec::new();
     loop {

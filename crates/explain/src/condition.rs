@@ -1,18 +1,18 @@
-//! Conditions as their line has them.
+//! Conditions as their source line has them.
 //!
-//! A branch tests what the compiler made of its line: `x` where the line says `!x`, and one after the other where
-//! it says `a && b`. What is told of it must hold for the words of the line.
+//! A branch tests what the compiler derived from its line: `x` where the line has `!x`, or one operand after
+//! the other for `a && b`. A sentence about the branch must be true of the text of the line.
 
-/// A condition as it was computed, and as its line has it.
+/// A condition as computed, and as the source line has it.
 pub struct Condition<'f> {
     pub computed: &'f str,
     pub written: String,
-    /// The one holds where the other does not.
+    /// Each condition holds exactly if the other does not.
     pub is_turned: bool,
 }
 
 impl<'f> Condition<'f> {
-    /// `x != 0` is written `x`, or `!x` the other way round, if the line has it so.
+    /// Converts `x != 0` to `x`, or negated to `!x`, if the line has that form.
     #[must_use]
     pub fn of(computed: &'f str, line: &str) -> Condition<'f> {
         let as_computed = Condition { computed, written: computed.to_owned(), is_turned: false };
@@ -29,13 +29,13 @@ impl<'f> Condition<'f> {
         let mut signs = line.match_indices(operand).filter_map(|(at, _)| {
             let (before, after) = (&line[..at], line[at + operand.len()..].trim_start());
             let is_whole = !before.ends_with(is_path) && !line[at + operand.len()..].starts_with(is_path);
-            // Compared, assigned or computed with, it is another condition.
+            // As an operand of a comparison, assignment or arithmetic it is another condition.
             let is_alone = after.is_empty()
                 || after.starts_with([')', ';', '?'])
                 || after.starts_with("&&")
                 || after.starts_with("||");
             let before = before.trim_end();
-            // The parenthesis of a condition, not of a call.
+            // Distinguishes the parenthesis of a condition from that of a call.
             let is_call = |before: &str| {
                 let word = before.trim_end().rsplit(|c: char| !is_of_name(c)).next().unwrap_or_default();
                 !matches!(word, "" | "if" | "while" | "for" | "return")
@@ -57,7 +57,7 @@ impl<'f> Condition<'f> {
     }
 }
 
-/// Whether the branches of a line decide by its whole condition, as the source has it. Of a macro nobody knows.
+/// Whether the branches of a line test its whole condition as written in the source. Unknown for a macro.
 #[must_use]
 pub fn has_one_test(text: &str) -> bool {
     let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
@@ -70,7 +70,7 @@ pub fn has_one_test(text: &str) -> bool {
     !negated && !has_macro && !["&&", "||", "?"].iter().any(|sign| text.contains(sign))
 }
 
-/// What a line negates and then decides by: `x` of `if (!x)`. Branches test it, not its negation.
+/// The operand that a line negates before it branches: `x` of `if (!x)`. Branches test it, not its negation.
 #[must_use]
 pub fn negated(text: &str) -> Option<&str> {
     let from = ["if (", "while ("].iter().find_map(|word| Some(text.find(word)? + word.len()))?;
@@ -92,7 +92,7 @@ pub fn negated(text: &str) -> Option<&str> {
     None
 }
 
-/// What a `switch` decides by, as its line has it.
+/// The operand of a `switch`, as written in its line.
 #[must_use]
 pub fn switched(text: &str) -> Option<&str> {
     let operand = text.trim_start().strip_prefix("switch")?.trim_start().strip_prefix('(')?;

@@ -1,15 +1,15 @@
-//! What the recordings say about each change: how near it is to the failure.
+//! Ranks the changes by the recordings: the distance of each change to the failure.
 //!
-//! The search tries near changes first, and those at which the runs of good and
-//! bad began to differ. From near to far:
+//! The search tries near changes first, and changes at which the runs of good and bad began to differ. From
+//! near to far:
 //!
-//! 1. changes whose lines are in the slice of what was observed, by the number
-//!    of decisions on the way, then by lines ([`Distance`]); lines that good
-//!    ran and bad no longer has count one decision more;
-//! 2. changes that a slice mentions without running through them: the initial
+//! 1. changes whose lines are in the slice of the observed failure, by the number
+//!    of decisions on the path, then by lines ([`Distance`]); nodes of good's
+//!    slice count one decision more;
+//! 2. changes that a slice refers to without executing their lines: the initial
 //!    value of a variable, a file that was read, a macro, type or field that a
 //!    line in the slice names;
-//! 3. changes whose lines ran at all in either version;
+//! 3. changes whose lines were executed in either version;
 //! 4. the rest;
 //! 5. white space and comments.
 
@@ -24,7 +24,7 @@ use program::inst::Inst;
 use slice::{NodeId, Origin};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// How near a change is; the smaller, the nearer.
+/// The class and distance of a change; smaller is nearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
     Near(Distance),
@@ -33,49 +33,49 @@ pub enum Rank {
     Immaterial,
 }
 
-/// What is known about one change.
+/// The evidence for one change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clue {
     pub rank: Rank,
-    /// The node of a slice that speaks for it.
+    /// The nearest node of a slice that is evidence for it.
     pub node: Option<(Side, NodeId)>,
-    /// The node's line is a line of the change, not just near to it.
+    /// The node's line belongs to the change and is not only near it.
     pub exact: bool,
-    /// The node copies the bytes that were asked for.
+    /// The node copies the bytes of the criterion.
     pub copies: bool,
-    /// Some line of the change is in a slice, be it the nearest to the failure or not.
+    /// Some line of the change is in a slice, not necessarily at the nearest node.
     pub in_slice: bool,
-    /// How far the nearest node is at which the difference between the runs
-    /// began, if that speaks for the change.
+    /// The nearest node at which the runs began to differ, with its distance, if it is evidence for the
+    /// change.
     pub origin: Option<(Distance, Side, NodeId)>,
-    /// The last of bad's nodes on a line of the change.
+    /// The latest of bad's nodes on a line of the change.
     pub latest: Option<NodeId>,
 }
 
-/// What is known about all changes.
+/// The evidence for all changes.
 pub struct Evidence {
     clues: BTreeMap<ChangeId, Clue>,
 }
 
-/// Lines behind a decision that may belong to what it decided about.
+/// Lines after a decision that may be controlled by it.
 const BEHIND: u32 = 16;
 
-/// Lines that ran, by file as the version names it.
+/// Execution counts of lines; files are named as in the version.
 pub type Executed = BTreeMap<(String, u32), u64>;
 
-/// A file that was read and the bytes of it.
+/// A file that was read, and the bytes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputRead {
     pub stream: u32,
     /// The instruction that read it.
     pub step: u64,
-    /// As [`Traced::files`].
+    /// In the form of [`Traced::files`].
     pub file: String,
     pub offset: u64,
     pub length: u64,
 }
 
-/// A run as far as the evidence looks at it.
+/// The parts of a run that the evidence uses.
 pub struct Witness<'a> {
     pub traced: &'a Traced<'a>,
     pub ways: &'a Ways,
@@ -85,8 +85,8 @@ pub struct Witness<'a> {
 }
 
 impl Witness<'_> {
-    /// How far a node is. Where causes are known, decisions are counted along
-    /// them, and what is none is one further away than the slice says.
+    /// The distance of a node. If causes are known, its decisions are counted along them; a node that is no
+    /// cause counts one decision more than in the slice.
     fn distance(&self, node: NodeId) -> Option<Distance> {
         let distance = self.ways.distance(node)?;
         let decisions = match self.layers {
@@ -96,7 +96,7 @@ impl Witness<'_> {
         Some(Distance { decisions, ..distance })
     }
 
-    /// Of each line the node nearest to the failure.
+    /// For each line the node nearest to the failure.
     fn nearest(&self) -> BTreeMap<Line, (Distance, NodeId)> {
         let mut nearest = BTreeMap::new();
         for node in 0..self.traced.slice.nodes.len() as NodeId {
@@ -153,7 +153,7 @@ impl Evidence {
         }
         let code: Vec<(Side, HashSet<(String, u32)>)> =
             [bad, good].into_iter().flatten().map(|w| (w.traced.side, w.traced.code_lines())).collect();
-        // Code speaks by running; only what is none can be meant by its name.
+        // Code gives evidence by its execution; only a change without code can be referred to by its names.
         let is_code = |change: &Change| {
             code.iter().any(|(side, lines)| {
                 let (file, mut range) = match side {
@@ -169,9 +169,8 @@ impl Evidence {
         evidence
     }
 
-    /// All changes, the most suspicious first: in turn the one nearest to the
-    /// failure, the one nearest to where the runs began to differ, and the one
-    /// that ran last.
+    /// All changes, the most suspicious first. Takes in turn the next one nearest to the failure, nearest to
+    /// where the runs began to differ, and executed last.
     #[must_use]
     pub fn ranked(&self) -> Vec<ChangeId> {
         let mut near: Vec<(Rank, ChangeId)> = self.clues.iter().map(|(id, c)| (c.rank, *id)).collect();
@@ -192,9 +191,9 @@ impl Evidence {
         list
     }
 
-    /// The node to which the way from the failure should lead: where the runs
-    /// began to differ, or the nearest. If the change's own line copied the bytes, what lies
-    /// further out says less: mostly how the buffer came to be where it is.
+    /// The target node of the path from the failure: the node where the runs began to differ, or the nearest
+    /// one. If the change's own line copied the bytes, nodes further away are less informative: they mostly
+    /// explain the address of the buffer.
     #[must_use]
     pub fn goal(&self, id: ChangeId) -> Option<(Side, NodeId)> {
         let clue = self.clue(id)?;
@@ -215,21 +214,20 @@ impl Evidence {
         self.clues.get(&id).copied()
     }
 
-    /// Changes that something speaks for, the nearest first.
+    /// Changes with evidence in a slice, the nearest first.
     #[must_use]
     pub fn candidates(&self) -> Vec<ChangeId> {
         self.up_to(|rank| matches!(rank, Rank::Near(_)))
     }
 
-    /// Changes whose own lines lie on the way to the failure, or at which the runs began to
-    /// differ.
+    /// Changes whose own lines are in a slice, or at which the runs began to differ.
     #[must_use]
     pub fn on_chain(&self) -> ChangeSet {
         let on_chain = |clue: &Clue| clue.origin.is_some() || clue.in_slice;
         self.clues.iter().filter(|(_, clue)| on_chain(clue)).map(|(id, _)| *id).collect()
     }
 
-    /// Changes that ran or that something speaks for.
+    /// Changes that were executed or have evidence in a slice.
     #[must_use]
     pub fn executed(&self) -> Vec<ChangeId> {
         self.up_to(|rank| rank <= Rank::Executed)
@@ -245,7 +243,7 @@ impl Evidence {
         let distance = Distance { decisions, ..distance };
         let Some(clue) = self.clues.get_mut(&id).filter(|c| c.rank != Rank::Immaterial) else { return };
         clue.in_slice |= exact;
-        // Nodes are numbered from the failure back.
+        // Node numbers increase backwards from the failure.
         if exact && side == Side::Bad {
             clue.latest = Some(clue.latest.map_or(node, |known| known.min(node)));
         }
@@ -258,7 +256,7 @@ impl Evidence {
         }
     }
 
-    /// Lines of the slice.
+    /// Adds evidence for the lines of the slice.
     fn lines(&mut self, difference: &Difference, w: &Witness<'_>) {
         let mut known: HashMap<Line, Option<ChangeId>> = HashMap::new();
         for node in 0..w.traced.slice.nodes.len() as NodeId {
@@ -274,7 +272,7 @@ impl Evidence {
             self.behind_decisions(difference, w);
             return;
         }
-        // What was taken away left no line in bad; its neighbours are there.
+        // Deleted lines have no line in bad; their neighbours do.
         for (line, (distance, node)) in w.nearest() {
             let distance = Distance { hops: distance.hops + 1, ..distance };
             for change in difference.deleted_near(w.traced.file(line), line.line) {
@@ -283,8 +281,8 @@ impl Evidence {
         }
     }
 
-    /// What good decided against, bad did: what stood behind the decision may
-    /// have been what kept it away, such as a `continue` that is gone.
+    /// At a criterion of good's slice, good took another branch than bad. Deleted lines after that branch,
+    /// such as a `continue`, may have prevented it.
     fn behind_decisions(&mut self, difference: &Difference, w: &Witness<'_>) {
         let bodies = w.traced.bodies();
         for node in w.traced.slice.criteria.iter().flatten().copied() {
@@ -304,7 +302,7 @@ impl Evidence {
         }
     }
 
-    /// Variables whose initial value the slice ends at.
+    /// Adds evidence for variables whose initial value is a leaf of the slice.
     fn variables(&mut self, difference: &Difference, w: &Witness<'_>, sources: &Sources) {
         for leaf in &w.traced.slice.leaves {
             let (Origin::Outside { variable: Some(v), .. } | Origin::Unwritten { variable: Some(v), .. }) =
@@ -323,7 +321,7 @@ impl Evidence {
         }
     }
 
-    /// Files that nodes of the slice read.
+    /// Adds evidence for files that nodes of the slice read.
     fn inputs(&mut self, difference: &Difference, w: &Witness<'_>, sources: &Sources) {
         if w.inputs.is_empty() {
             return;
@@ -354,8 +352,8 @@ impl Evidence {
         }
     }
 
-    /// Names that a change defines (macros, types, fields, constants) and that
-    /// lines of the slice use.
+    /// Adds evidence for names that a change defines (macros, types, fields, constants) and that lines of the
+    /// slice use.
     fn names(
         &mut self,
         difference: &Difference,
@@ -379,7 +377,7 @@ impl Evidence {
             let Some(text) = sources.line(w.traced.side, file, line.line) else { continue };
             for name in identifiers(&text) {
                 for (id, doubt) in wanted.of(name, file, line.line) {
-                    // Why the name means this is a question of its own.
+                    // The dependence on the definition of the name counts as one decision.
                     let decisions = distance.decisions + 1;
                     let distance = Distance { decisions, hops: distance.hops + doubt, ..distance };
                     self.speak(id, distance, w, node, false);
@@ -389,7 +387,7 @@ impl Evidence {
     }
 }
 
-/// The change that a line of a version belongs to.
+/// The change that contains a line of a version.
 pub(crate) fn touching<'d>(
     difference: &'d Difference,
     side: Side,

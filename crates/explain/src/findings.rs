@@ -1,4 +1,4 @@
-//! What the recordings say about the way to the failure, in both runs.
+//! Slices of both runs from the failure, and the results derived from them.
 
 use crate::align::Side;
 use crate::answer::{Cause, Observation};
@@ -19,18 +19,18 @@ use slice::{Criterion, Dependence, NodeId, Occurrence, Relevance, Slice, Slicer,
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-/// How long it is asked why before the search begins.
+/// The time limit of the semantic analysis before the search begins.
 const TIME: Duration = Duration::from_secs(10);
-/// In runs of more instructions, what bad did not do is not followed: relevant slices of
-/// such are much larger than dynamic ones, and take as much longer.
+/// In longer runs, omitted actions of bad are not followed: their relevant slices are much larger than
+/// dynamic ones, and take proportionally longer.
 const MOST_STEPS: u64 = 50_000_000;
-/// Executed instructions of a slice that are kept one by one. A node takes some 200 bytes, and two
-/// runs are held at a time: this keeps an explanation below 512 MiB.
+/// The maximum number of executed instructions of a slice that are kept individually. A node takes about 200
+/// bytes, and two runs are in memory at a time: this keeps an explanation below 512 MiB.
 const MAX_NODES: usize = 600_000;
-/// The way goes over to good's run at so many places, the nearest to the failure.
+/// The maximum number of nodes, the nearest to the failure, at which the path continues in good's run.
 const MOST_CROSSINGS: usize = 16;
 
-/// One run, sliced.
+/// One run with its slice.
 pub struct Run<'l> {
     pub slicer: Slicer<'l>,
     pub traced: Traced<'l>,
@@ -43,12 +43,12 @@ pub struct Findings<'l> {
     loaded: &'l Loaded,
     pub good: Option<Run<'l>>,
     pub bad: Option<Run<'l>>,
-    /// Causes by formulas; none where slices must do.
+    /// Causes by formulas; `None` if only slices are available.
     pub layers: Option<Layers>,
     notes: Vec<String>,
 }
 
-/// Observations of something that ran, or did not, rather than of a value.
+/// Kinds of observations that something was executed or not executed, rather than that a value was wrong.
 const RAN: &[&str] = &["assertion", "abort", "missing-output", "extra-output", "hang"];
 
 impl<'l> Findings<'l> {
@@ -77,22 +77,21 @@ impl<'l> Findings<'l> {
         findings
     }
 
-    /// What was sliced.
+    /// The recordings that were sliced.
     #[must_use]
     pub fn loaded(&self) -> &Loaded {
         self.loaded
     }
 
-    /// Whether bad did not do something that mattered: somewhere on the way to the failure the
-    /// runs differ, although all that this was made of is the same and its line was not
-    /// changed. Then something else was to have been assigned, and was not.
+    /// Whether bad omitted something that mattered: at some unchanged line on the path to the failure the
+    /// runs differ although all operands are equal. Then bad omitted an assignment.
     fn omits(&self, case: &Case<'_>) -> bool {
         let Some(bad) = &self.bad else { return false };
         self.good.is_none() || !bad.unchanged_origins(case).is_empty()
     }
 
-    /// Where the runs differ although all that bad made this of is the same, the way goes on in
-    /// good's run: what that made it of, bad left out.
+    /// Where the runs differ although all operands in bad are equal, the path continues in good's run: a
+    /// dependence that good has there, bad omitted.
     fn cross_over(&mut self, case: &Case<'_>) {
         if self.steps() > MOST_STEPS {
             return;
@@ -134,7 +133,7 @@ impl<'l> Findings<'l> {
         }
     }
 
-    /// Takes the relevant slice of bad's run in place of the dynamic one, of which it has all.
+    /// Replaces the dynamic slice of bad's run by the relevant slice, which contains it.
     fn follow_omissions(&mut self, case: &Case<'_>) {
         let steps = self.steps();
         let Some(bad) = &mut self.bad else { return };
@@ -145,7 +144,7 @@ impl<'l> Findings<'l> {
             ));
             return;
         }
-        // What the system's libraries might have done otherwise is nobody's change.
+        // No change affects the alternatives of system libraries.
         let relevance = Relevance { libraries: false, ..Relevance::default() };
         match bad.slicer.relevant(&self.loaded.observed.criteria, relevance, &mut |_| {}) {
             Ok(slice) => {
@@ -158,7 +157,7 @@ impl<'l> Findings<'l> {
         }
     }
 
-    /// Causes by formulas, as far as they go.
+    /// Computes causes by formulas, as far as possible.
     fn ask_why(&mut self, case: &Case<'_>) {
         let Some(bad) = &self.bad else { return };
         let mut solving = Solving::new(case.solving.clone(), TIME);
@@ -171,8 +170,8 @@ impl<'l> Findings<'l> {
         }
     }
 
-    /// Finds out which parts of the slices are the same in both runs, and leads
-    /// the ways around them.
+    /// Determines which nodes of the slices are equal in both runs, and recomputes the shortest paths to
+    /// avoid them.
     fn compare(&mut self, case: &Case<'_>) {
         let (Some(good), Some(bad)) = (&mut self.good, &mut self.bad) else { return };
         let (of_good, of_bad) = (compare(good, bad, case), compare(bad, good, case));
@@ -182,7 +181,7 @@ impl<'l> Findings<'l> {
         }
     }
 
-    /// Instructions of the longer run, as far as it was followed.
+    /// Instructions of the longer run, as far as it was replayed.
     #[must_use]
     pub fn steps(&self) -> u64 {
         let runs = [&self.good, &self.bad].into_iter().flatten();
@@ -190,20 +189,20 @@ impl<'l> Findings<'l> {
         streams.filter_map(|(run, stream)| run.slicer.steps(stream).ok()).max().unwrap_or(0)
     }
 
-    /// Whether a line of a version ran, in any of its processes.
+    /// Whether a line of a version was executed, in any of its processes.
     #[must_use]
     pub fn ran(&self, side: Side, file: &str, line: u32) -> bool {
         let executed = &self.loaded.executed[usize::from(side == Side::Bad)];
         executed.contains_key(&(file.to_owned(), line))
     }
 
-    /// Where the functions of bad stand.
+    /// The line ranges of bad's functions.
     #[must_use]
     pub fn functions(&self) -> Bodies {
         self.bad.as_ref().map(|run| run.traced.bodies()).unwrap_or_default()
     }
 
-    /// What speaks for each change.
+    /// Gathers the evidence for each change.
     #[must_use]
     pub fn evidence(&self, case: &Case<'_>) -> Evidence {
         let mut bad = self.bad.as_ref().map(Run::witness);
@@ -215,9 +214,9 @@ impl<'l> Findings<'l> {
         Evidence::gather(case.difference, bad.as_ref(), good.as_ref(), executed, &case.sources)
     }
 
-    /// Of these changes, those through whose own lines the difference between the runs came to the
-    /// failure: the nearest one that values and decisions lead to which all differ, and those that
-    /// its value was made and chosen by, in either run.
+    /// The subset of these changes through whose own lines the difference between the runs propagated to the
+    /// failure: the nearest one reached through values and decisions that all differ, and those that
+    /// determined its value or its execution, in either run.
     #[must_use]
     pub fn effect(&self, difference: &Difference, among: &ChangeSet) -> ChangeSet {
         let runs = [&self.bad, &self.good].into_iter().flatten();
@@ -238,12 +237,13 @@ impl<'l> Findings<'l> {
             tree(&run.traced, &run.ways, evidence, case.difference, found.root.iter().copied())
         };
         let (mut bad, good) = (steps(&self.bad), steps(&self.good));
-        // Without an answer too: the nearest value that differs, and what wrote it.
+        // Also without an answer: the path to the nearest value that differs, and to the instruction that
+        // wrote it.
         let reached = !found.root.is_empty() && found.root.iter().all(|id| evidence.goal(*id).is_some());
         if let (false, Some(run)) = (reached, &self.bad) {
             let mut ways = beginning(&run.traced, &run.ways, case.difference);
             if ways.is_empty() && found.root.is_empty() {
-                // The runs cannot be told apart on the way: the likeliest change then.
+                // No difference between the runs is reachable: use the most likely change.
                 let likeliest = evidence.ranked().into_iter().find(|id| evidence.goal(*id).is_some());
                 ways = tree(&run.traced, &run.ways, evidence, case.difference, likeliest.into_iter());
             }
@@ -255,7 +255,7 @@ impl<'l> Findings<'l> {
         comparison.causes(&bad, &good)
     }
 
-    /// The ways from the failure to the lines where the runs begin to differ, of either run the nearest
+    /// The paths from the failure to the lines where the runs begin to differ, for each run the nearest
     /// `most` first.
     #[must_use]
     pub fn partings(&self, case: &Case<'_>, observation: &Observation, most: usize) -> Vec<Cause> {
@@ -278,7 +278,7 @@ impl<'l> Findings<'l> {
         found
     }
 
-    /// If a way of good's run was crossed over to from bad's: the way there.
+    /// If a path of good's run continues one of bad's: the part in bad's run up to the crossing.
     #[must_use]
     pub fn way_before(&self, top: &Step, difference: &Difference) -> Option<Vec<Step>> {
         let (good, bad) = (self.good.as_ref()?, self.bad.as_ref()?);
@@ -286,7 +286,7 @@ impl<'l> Findings<'l> {
         Some(way_to(&bad.traced, &bad.ways, difference, crossing.from))
     }
 
-    /// What the reader should know about the causes.
+    /// Notes for the reader about the causes.
     #[must_use]
     pub fn notes(&self, found: &Found, causes: &[Cause]) -> Vec<String> {
         let mut notes = self.notes.clone();
@@ -310,7 +310,7 @@ impl<'l> Findings<'l> {
     }
 }
 
-/// Changes that are on the way.
+/// Changes in the tree of causes.
 pub(crate) fn reached(causes: &[Cause]) -> BTreeSet<u32> {
     let mut reached = BTreeSet::new();
     let mut todo: Vec<&Cause> = causes.iter().collect();
@@ -322,8 +322,8 @@ pub(crate) fn reached(causes: &[Cause]) -> BTreeSet<u32> {
 }
 
 impl<'l> Run<'l> {
-    /// Where this run differs from the other although all that it needed there is the same, in
-    /// lines that no change touches.
+    /// The nodes at which this run differs from the other although all their operands are equal, in lines
+    /// that no change touches.
     fn unchanged_origins(&self, case: &Case<'_>) -> Vec<NodeId> {
         let is_unchanged = |node: &&NodeId| {
             let line = self.traced.line(**node);
@@ -334,7 +334,7 @@ impl<'l> Run<'l> {
         self.traced.compared.origins.iter().filter(is_unchanged).copied().collect()
     }
 
-    /// Goes on with another slice of the same.
+    /// Replaces the slice and recomputes what depends on it.
     fn replace(&mut self, slice: Slice, case: &Case<'_>) {
         let old = &self.traced;
         self.traced = Traced::new(old.side, old.process, case.tree(old.side), slice, old.free);
@@ -361,14 +361,14 @@ impl<'l> Run<'l> {
             let differing = |need: &&(NodeId, Dependence)| !traced.compared.dull.contains(&need.0);
             for &(need, how) in traced.needs.of(node).iter().filter(differing) {
                 let is_value = !decides(how) && !traced.reaches(node, how);
-                // `x = c ? a : b` is one change, with what it decides by.
+                // `x = c ? a : b` is one change together with its condition.
                 let is_choice = how == Dependence::Control && change(need) == change(node);
                 if is_value || is_choice {
                     if seen.insert(need) {
                         todo.push(need);
                     }
                 } else if node != start && how == Dependence::Control {
-                    // Which value it was, of several, was decided there.
+                    // This branch selected one of several values.
                     found.extend(change(need));
                 }
             }

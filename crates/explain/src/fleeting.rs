@@ -1,8 +1,9 @@
-//! Nodes of a slice whose values are other ones in every run: made of addresses as numbers, of the time, of
-//! randomness.
+//! Nodes of a slice whose values differ in every run: computed from addresses as numbers, from the time, or
+//! from randomness.
 //!
-//! Versions differ in them and mean nothing by it: the slot of a hash table whose seed is an address. This
-//! is coarse beside what the comparison of events by views follows, and is used for ranking only.
+//! Versions differ in them without a cause in the program, for example in the slot of a hash table whose seed
+//! is an address. This analysis is coarser than the comparison of events in `views`, and is used for ranking
+//! only.
 
 use crate::findings::Run;
 use crate::ways::{Ground, decides};
@@ -11,7 +12,7 @@ use program::inst::{BinOp, Inst, Operand, Ty};
 use slice::NodeId;
 use std::collections::HashSet;
 
-/// Of these nodes, oldest first, those that are made of such values, or ran because of one.
+/// Returns those of the nodes, given oldest first, that are computed from such values, or ran because of one.
 #[must_use]
 pub fn fleeting(run: &Run<'_>, nodes: &[NodeId]) -> HashSet<NodeId> {
     let traced = &run.traced;
@@ -25,11 +26,11 @@ pub fn fleeting(run: &Run<'_>, nodes: &[NodeId]) -> HashSet<NodeId> {
             || traced.external(node).is_some_and(|external| {
                 external.io.iter().any(|io| matches!(io.channel, Channel::Clock | Channel::Random))
             });
-        // The distance of two addresses is no address.
+        // The difference of two addresses is not an address.
         let mut operands = needs.iter().filter(|(_, how)| !decides(*how));
         let is_distance = matches!(inst(node), Inst::Bin { op: BinOp::Sub, .. })
             && operands.all(|(need, _)| is_number_of_address(*need));
-        // Where something stands is not what it is.
+        // A dependence on the address of a value does not make the value fleeting.
         let is_made_of = |&(need, how): &(NodeId, _)| found.contains(&need) && !traced.reaches(node, how);
         if is_source || !is_distance && needs.iter().any(is_made_of) {
             found.insert(node);
@@ -38,7 +39,7 @@ pub fn fleeting(run: &Run<'_>, nodes: &[NodeId]) -> HashSet<NodeId> {
     found
 }
 
-/// Whether the address of something is used as a number.
+/// Whether an instruction uses the address of a symbol as a number.
 fn takes_address(inst: &Inst) -> bool {
     let is_symbol = |operand: &Operand| matches!(operand, Operand::Symbol { .. });
     match inst {

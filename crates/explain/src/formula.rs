@@ -1,9 +1,8 @@
 //! What a line computed, as a formula over the names of the source:
 //! `sum = sum + (0 - z)`.
 //!
-//! From the instruction back through those of the same line, up to variables,
-//! constants, and memory that has a name. Where a name is missing there is no
-//! formula: half of one explains nothing.
+//! The formula covers the instruction and its operands on the same line, up to variables, constants, and
+//! named memory. If a name is missing, there is no formula: a partial one explains nothing.
 
 mod bit_fields;
 
@@ -11,13 +10,13 @@ use program::inst::{BinOp, CastOp, Inst, IntPred, Operand, Reg};
 use program::model::{Function, Home, Module, TypeKind};
 use program::names::{readable, short_name};
 
-/// Longer ones are not read.
+/// Longer formulas are dropped.
 const LONGEST: usize = 80;
-/// Deeper ones neither.
+/// Deeper formulas are dropped as well.
 const DEEPEST: u32 = 8;
 
-/// The formula of an instruction; none if it has no name for something, or
-/// says no more than the name.
+/// The formula of an instruction; `None` if some operand has no name, or if the formula would be only the
+/// name.
 #[must_use]
 pub fn formula(module: &Module, function: &Function, index: u32) -> Option<String> {
     let reader = Reader { module, function, line: function.place(index as usize).line };
@@ -31,7 +30,7 @@ pub fn formula(module: &Module, function: &Function, index: u32) -> Option<Strin
             }
         },
         Inst::Branch { cond, .. } => match reader.operand(*cond, false, DEEPEST)? {
-            // A truth value, of several that the line may test.
+            // A truth value, one of several that the line may test.
             name if !name.contains(' ') => format!("{name} != 0"),
             condition => condition,
         },
@@ -56,13 +55,13 @@ struct Reader<'m> {
 }
 
 impl Reader<'_> {
-    /// The variable that an instruction's result becomes.
+    /// The variable that holds an instruction's result.
     fn assigned(&self, dst: Reg, index: u32) -> Option<&str> {
         let near = |at: u32| (index..=index + 2).contains(&at);
         self.bound(|b| near(b.at), dst)
     }
 
-    /// A variable that is this register.
+    /// A variable that this register holds.
     fn named(&self, reg: Reg) -> Option<&str> {
         self.bound(|_| true, reg)
     }
@@ -86,7 +85,7 @@ impl Reader<'_> {
         self.function.place(index as usize).line == self.line
     }
 
-    /// An operand; `tight`: in parentheses unless it is one word.
+    /// The text of an operand; `tight`: in parentheses unless it is one word.
     fn operand(&self, operand: Operand, tight: bool, depth: u32) -> Option<String> {
         let depth = depth.checked_sub(1)?;
         match operand {
@@ -125,14 +124,14 @@ impl Reader<'_> {
         }
         match inst {
             Inst::Bin { op, bits, a, b, .. } => {
-                // Subtractions of constants are additions in LLVM.
+                // LLVM represents subtractions of constants as additions.
                 if let (BinOp::Add, Operand::Const(value)) = (op, b)
                     && signed(*value, *bits) < 0
                 {
                     let less = Operand::Const(signed(*value, *bits).unsigned_abs());
                     return infix(a, "-", &less);
                 }
-                // LLVM does not care for the order; readers have constants last.
+                // LLVM ignores the order of commutative operands; readers expect constants last.
                 let swapped = matches!(op, BinOp::Add | BinOp::Mul | BinOp::And | BinOp::Or | BinOp::Xor)
                     && matches!(a, Operand::Const(_));
                 if swapped { infix(b, sign(*op), a) } else { infix(a, sign(*op), b) }
@@ -161,7 +160,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The name of what lies at an address.
+    /// The name of the memory at an address.
     fn place(&self, address: Operand, depth: u32) -> Option<String> {
         let depth = depth.checked_sub(1)?;
         let reg = match address {
@@ -201,7 +200,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A variable that is a pointer, and the type of what it points to.
+    /// A variable of pointer type, and the type of its target.
     fn pointer(&self, operand: Operand) -> Option<(&str, u32)> {
         let Operand::Reg(reg) = operand else { return None };
         let name = self.named(reg)?;
@@ -219,7 +218,7 @@ impl Reader<'_> {
         Some(&members.iter().find(|m| m.bit_offset == 8 * offset)?.name)
     }
 
-    /// A type without its names.
+    /// A type without typedefs and qualifiers.
     fn bare(&self, ty: u32) -> Option<&TypeKind> {
         let mut kind = &self.module.types.get(ty as usize)?.kind;
         for _ in 0..16 {
@@ -233,8 +232,7 @@ impl Reader<'_> {
 }
 
 fn number(value: u64) -> String {
-    // Constants come without their type; small negative ones are far more common
-    // than huge ones.
+    // Constants have no type; small negative ones are far more common than huge ones.
     match value {
         0xffff_ffff_ffff_0000.. => value.cast_signed().to_string(),
         0xffff_0000..=0xffff_ffff => (value as u32).cast_signed().to_string(),

@@ -1,14 +1,14 @@
-//! Files that belong to the test, held fixed in every tree.
+//! Files that belong to the test, equal in every tree.
 //!
-//! A test is often younger than the fault it finds: good does not have it yet. And a test that
-//! was changed together with the program would be blamed for failing. So the files of the test
-//! are taken from bad for every version, and are no suspects; only if good does not build or
-//! pass with them are they changes like others.
+//! A test is often newer than the fault it finds, so good does not contain it yet. A test that was changed
+//! together with the program would be reported as the cause of the failure. So every version gets the test's
+//! files from bad, and these files are no suspects. Only if good does not build or pass with them, they count
+//! as ordinary changes.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Names of directories that hold tests.
+/// Names of directories that contain tests.
 const DIRECTORIES: [&str; 12] = [
     "test",
     "tests",
@@ -24,7 +24,7 @@ const DIRECTORIES: [&str; 12] = [
     "t",
 ];
 
-/// Tells files of the test from others.
+/// Recognises files that belong to the test.
 #[derive(Clone, Debug)]
 pub struct TestFiles {
     /// Words of the test command that may name files.
@@ -33,8 +33,8 @@ pub struct TestFiles {
 }
 
 impl TestFiles {
-    /// `subdirectory` is where in the tree the test runs; `patterns` are the user's, where `*`
-    /// stands for anything.
+    /// `subdirectory` is the directory in the tree in which the test runs; `patterns` are given by the user,
+    /// with `*` as a wildcard.
     #[must_use]
     pub fn new(test: &str, subdirectory: &Path, patterns: &[String]) -> TestFiles {
         let words = test.split(|c: char| c.is_whitespace() || "'\"`;&|()<>=$".contains(c));
@@ -64,7 +64,7 @@ impl TestFiles {
             || self.patterns.iter().any(|pattern| matches(pattern, &text))
     }
 
-    /// Gives a tree the test's files of another. Says which were written.
+    /// Copies the test's files of one tree to another. Returns the files that were written.
     ///
     /// # Errors
     /// If files cannot be read or written.
@@ -99,7 +99,7 @@ impl TestFiles {
     }
 }
 
-/// Without `.` and `..`.
+/// Removes `.` and `..` from a path.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -114,10 +114,10 @@ fn normal(path: &Path) -> PathBuf {
     out
 }
 
-/// Whether a text fits a pattern in which `*` stands for anything and `?` for one character.
+/// Whether a text matches a pattern in which `*` matches any text and `?` one character.
 fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    // Where the last star was, and how much of the text it took.
+    // Backtracking point: the position after the last star, and the text position up to which it matches.
     let (mut p, mut t, mut star) = (0, 0, None);
     while t < text.len() {
         match pattern.get(p) {

@@ -1,6 +1,6 @@
-//! The end of what a test wrote to standard error.
+//! The last lines that a test wrote to standard error.
 
-/// The last lines of what a run wrote there.
+/// The last lines that a run wrote to standard error.
 #[must_use]
 pub fn of(run: &trials::TestRun) -> Vec<String> {
     const LINES: usize = 10;
@@ -9,7 +9,7 @@ pub fn of(run: &trials::TestRun) -> Vec<String> {
     words_at_the_end(&String::from_utf8_lossy(text), LINES)
 }
 
-/// The last lines; of a sanitizer's report, those before its dump of memory.
+/// The last lines; for a sanitizer's report, those before its memory dump.
 fn words_at_the_end(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<&str> = text.lines().collect();
     let is_report = lines.iter().any(|line| line.contains("Sanitizer"));

@@ -1,40 +1,37 @@
 //! From a failed test to its causes.
 //!
 //! # What lives here
-//! * [`answer`]: what an explanation says, as plain data;
+//! * [`answer`]: the result of an explanation, as plain data;
 //! * [`session`]: one explanation from beginning to end;
 //! * [`pair`], [`held`]: the versions to search between, after bisecting commits; the
 //!   test's own files, held fixed;
-//! * [`searching`]: the search for the guilty changes, and what was shown of them;
-//! * [`case`], [`sources`]: both versions, what their runs left behind, their texts;
-//! * [`align`], [`moments`]: which moment of one run corresponds to which of the other,
-//!   and whether they had the same value there;
-//! * [`meant`]: changes in functions that changed only as they should, which are suspected last;
-//! * [`observe`]: what went wrong, and where in the recordings it shows;
-//! * [`traced`], [`ways`]: the slice of a run, and the easiest way to each part of it;
-//! * [`evidence`]: how near each change is to the failure: the order of the search;
+//! * [`searching`]: the search for the guilty changes, and the proof of its answer;
+//! * [`case`], [`sources`]: both versions, the results of their runs, their texts;
+//! * [`align`], [`moments`]: the corresponding executed instructions of both runs,
+//!   and whether their values are equal;
+//! * [`meant`]: changes in functions that changed only as intended, which are suspected last;
+//! * [`observe`]: the observed failure, and its location in the recordings;
+//! * [`traced`], [`ways`]: the slice of a run, and the shortest path to each of its nodes;
+//! * [`evidence`]: the distance of each change to the failure, which orders the search;
 //! * [`causes`], [`values`]: the tree from the failure to the changes, with
 //!   values in both versions; `library`: steps in installed headers, as calls;
-//!   `upstream`: the same through processes that wrote what the failing one read;
+//!   `upstream`: the same through processes that wrote the input of the failing one;
 //! * [`links`]: which of its steps decide, by running bad with another value there;
-//! * [`nearby`], [`passing`]: an input on which both versions agree, and what tells a
-//!   passing test from the failing one;
-//! * [`findings`]: all that the recordings say, put together;
+//! * [`nearby`], [`passing`]: an input on which both versions agree, and the differences
+//!   between a passing test and the failing one;
+//! * [`findings`]: the results of both recordings, combined;
 //! * [`parting`]: where two recorded runs begin to differ, without a search;
-//! * [`parting_lines`]: which lines only the failing test runs, and only one version;
-//! * [`beside`]: the runs themselves, for somebody who wants to look at them.
+//! * [`parting_lines`]: the lines that only the failing test of one version runs;
+//! * [`beside`]: views of the runs themselves, on request.
 //!
-//! # What must not be known here
-//! Terminals, colours, files of reports. How a change is reverted, built or tested is
-//! `trials`' matter, how sets of changes are searched that of `changes`.
+//! # What must not be known here Terminals, colours, files of reports. `trials` reverts, builds and tests
+//! changes; `changes` searches sets of changes.
 //!
-//! # Method
-//! After AFTER (Yi, Yang, Liu, Zhao and Wang, *A Synergistic Analysis Method for
-//! Explaining Failed Regression Tests*): causes are followed back from the failure, the
-//! changes they touch are reverted and the test run again; if that does not help, the
-//! decisions that led there are followed in their turn. Here all layers of decisions
-//! come from one slice of the recording, and so does the order of trials; the run of
-//! the good version adds what bad no longer does.
+//! # Method Based on AFTER (Yi, Yang, Liu, Zhao and Wang, *A Synergistic Analysis Method for Explaining
+//! Failed Regression Tests*): causes are followed backwards from the failure, the changes they touch are
+//! reverted and the test runs again; if it still fails, the decisions that led there are followed in turn.
+//! Here one slice of the recording gives all layers of decisions, and with them the order of trials; the run
+//! of good adds what bad no longer executes.
 
 pub mod align;
 pub mod answer;

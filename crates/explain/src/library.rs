@@ -1,9 +1,9 @@
-//! Steps in the headers of a library, told as the line of the program that called it.
+//! Represents steps in library headers by the program's line that called them.
 //!
-//! Templates and inline functions of the standard library are compiled into the program and
-//! recorded with it, so a chain runs through them: into `push_back`, down to the copy of one
-//! character. Nobody debugs these lines. A step there becomes a call at the innermost line of the
-//! program itself; several in a row that come from one line are one step.
+//! Templates and inline functions of the standard library are compiled into the program and recorded with it,
+//! so a dependence chain can run through `push_back`, down to the copy of one character. Users do not debug
+//! these lines. A step there is replaced by a call at the innermost line of the program itself; consecutive
+//! steps from one line are one step.
 
 use crate::answer::{Cause, Place};
 use program::names::is_library;
@@ -13,7 +13,8 @@ use replay::observer::{Effect, Observer, View};
 use replay::process::LoadedProcess;
 use slice::Occurrence;
 
-/// A step in a library becomes the call of it; what is said of it and its values are those of the call.
+/// Replaces a step in a library by the call of the library; its sentence and its values are those of the
+/// call.
 pub(crate) fn as_call(mut cause: Cause, bad: Option<Place>, good: Option<Place>) -> Cause {
     if bad.is_some() && cause.kind != "missing" {
         "call".clone_into(&mut cause.kind);
@@ -24,8 +25,8 @@ pub(crate) fn as_call(mut cause: Cause, bad: Option<Place>, good: Option<Place>)
     cause
 }
 
-/// The call by which the program itself came to each of these moments in a library, in one replay;
-/// none where no function of the program is under way.
+/// For each step in a library, the call by which the program entered the library, in one replay; `None` if no
+/// function of the program is on the call stack.
 pub(crate) fn calls(process: &LoadedProcess, at: &[Occurrence]) -> Vec<Option<Occurrence>> {
     let mut answer = vec![None; at.len()];
     for (number, stream) in process.streams.iter().enumerate() {
@@ -35,7 +36,7 @@ pub(crate) fn calls(process: &LoadedProcess, at: &[Occurrence]) -> Vec<Option<Oc
         let Some(last) = wanted.last().map(|wanted| wanted.0) else { continue };
         let mut callers =
             Callers { image: &process.image, under_way: Vec::new(), wanted, next: 0, found: Vec::new() };
-        // What does not replay to the end has the answers up to there.
+        // If the stream does not replay to its end, the results up to that point are valid.
         let _ = Machine::new(&process.image, &stream.stream).run(&mut callers, last.saturating_add(1));
         for (i, step) in callers.found {
             answer[i] = Some(Occurrence { stream: at[i].stream, step });
@@ -44,11 +45,11 @@ pub(crate) fn calls(process: &LoadedProcess, at: &[Occurrence]) -> Vec<Option<Oc
     answer
 }
 
-/// Where each function stands that is under way: its function, instruction, and when that ran.
+/// The call stack: module, function, instruction, and its step.
 struct Callers<'i> {
     image: &'i Image,
     under_way: Vec<(u32, u32, u32, u64)>,
-    /// Steps and where their answer goes, sorted.
+    /// Steps and the position of their result, sorted by step.
     wanted: Vec<(u64, usize)>,
     next: usize,
     found: Vec<(usize, u64)>,
@@ -83,7 +84,7 @@ impl Observer for Callers<'_> {
     }
 }
 
-/// Joins steps of one line, if one of them was in a library. `folded`: whether a step was.
+/// Joins consecutive steps of one line if one of them was in a library. `folded`: whether a step was.
 pub(crate) fn join(mut cause: Cause, folded: &impl Fn(&Cause) -> bool) -> Cause {
     let mut children = Vec::new();
     for child in std::mem::take(&mut cause.children) {
@@ -91,7 +92,7 @@ pub(crate) fn join(mut cause: Cause, folded: &impl Fn(&Cause) -> bool) -> Cause 
         if !same_line(&cause, &child) || !(folded(&cause) || folded(&child)) {
             children.push(child);
         } else if folded(&child) {
-            // What the step above says of its line is more.
+            // The parent step has more information about its line.
             cause.change = cause.change.or(child.change);
             children.extend(child.children);
         } else {
@@ -124,7 +125,7 @@ mod tests {
     fn steps_of_one_line_are_one_if_they_were_in_a_library() {
         let below = step(4, 20, vec![step(5, 9, Vec::new())]);
         let tree = step(0, 57, vec![step(1, 48, vec![step(2, 48, vec![step(3, 20, vec![below])])])]);
-        // 1 and 2 stand for calls from line 48, 3 for one from line 20.
+        // 1 and 2 represent calls from line 48, 3 one from line 20.
         let joined = join(tree, &|cause| [1, 2, 3].contains(&cause.id));
         let line = |cause: &Cause| (cause.id, cause.place.as_ref().map_or(0, |p| p.line));
         let mut seen = Vec::new();

@@ -1,12 +1,11 @@
-//! Links of the chain, checked by running bad again.
+//! Tests links of the chain by running bad again.
 //!
-//! A step of the chain says: this value, or this decision, made the test fail. That is a claim
-//! about what would have been otherwise. It is checked by an *intervention* (Pearl, *Causality*):
-//! bad is run with the value that the other version had at the same moment, and with nothing
-//! else replaced. If the test passes, the link is proven. If the difference that was observed is
-//! gone and others remain, the link decides about this one. If the test fails as before, the
-//! value alone does not decide: there is another way for the difference to reach the failure,
-//! or the step is no cause.
+//! A step of the chain claims that this value, or this decision, made the test fail. That is a counterfactual
+//! claim. It is tested by an *intervention* (Pearl, *Causality*): bad runs with the value that the other
+//! version had at the same step, and with no other change. If the test passes, the link is proven. If the
+//! observed difference disappears and others remain, the link decides about this one. If the test fails as
+//! before, the value alone does not decide: the difference reaches the failure on another path as well, or
+//! the step is no cause.
 
 use crate::align::Side;
 use crate::answer::{Cause, Link};
@@ -32,12 +31,12 @@ const OTHER: &str = "other";
 const SAME: &str = "same";
 const NOT_TRIED: &str = "not-tried";
 
-/// The least time for all links of a chain; more if finding the changes took more.
+/// The minimum time for all links of a chain; more if the search for the changes took more.
 const TIME: Duration = Duration::from_secs(20);
 
-/// For each step what it takes to give bad the value that the other version had at the same
-/// instruction and moment, if that is another one. None for pointers, which mean nothing in another
-/// run, and in processes with several threads, whose moments are not the same in every run.
+/// For each step the replacement of bad's value by the one that the other version had at the same instruction
+/// and step, if the values differ. `None` for pointers, which are meaningless in another run, and in
+/// processes with several threads, whose schedules differ between runs.
 #[must_use]
 pub fn links<'l>(
     steps: &[&Step],
@@ -85,7 +84,7 @@ pub fn links<'l>(
     moments.iter().enumerate().map(link).collect()
 }
 
-/// The same moment in both runs, and the instruction that runs then in bad.
+/// Corresponding executions in both runs, and the instruction that bad executes there.
 struct Moment {
     site: Site,
     bad: Occurrence,
@@ -103,10 +102,11 @@ fn moment(step: &Step, there: Option<Occurrence>, own: &Run<'_>, other: &Run<'_>
     Some(Moment { site, bad: there, good: node.at })
 }
 
-/// How many bits an instruction computes, stores or decides by; none if that can be no number.
+/// The width in bits of the value that an instruction computes, stores or branches on; `None` if it cannot be
+/// a number.
 fn width(inst: &Inst) -> Option<u32> {
     let ty = match inst {
-        // Of any type; a pointer is refused later.
+        // May have any type; pointers are rejected later.
         Inst::Copy { .. } | Inst::Select { slots: 1, .. } => Ty::Int(64),
         Inst::Pure { ty, .. } => *ty,
         Inst::Call(_) => return None,
@@ -120,7 +120,7 @@ fn width(inst: &Inst) -> Option<u32> {
     }
 }
 
-/// How often the instruction of each moment ran before it in bad, from one replay.
+/// For each execution, the number of earlier executions of its instruction in bad, from one replay.
 fn occurrences(bad: &Run<'_>, at: &[Option<Moment>]) -> HashMap<Occurrence, u64> {
     struct Counter {
         counts: HashMap<Site, u64>,
@@ -149,16 +149,15 @@ fn occurrences(bad: &Run<'_>, at: &[Option<Moment>]) -> HashMap<Occurrence, u64>
     else {
         return counter.found;
     };
-    // What comes before a divergence is still true.
+    // Results before a divergence are valid.
     let _ = Machine::new(&bad.traced.process.image, &stream.stream).run(&mut counter, last + 1);
     counter.found
 }
 
-/// Runs bad with each of the links replaced, those nearest to a change first, for as long as there
-/// is time.
+/// Runs bad with each link's value replaced, those nearest to a change first, while time remains.
 ///
 /// # Errors
-/// If trials cannot be made at all. To be interrupted is no error.
+/// If no trials are possible. An interrupt is not an error.
 pub fn prove(causes: &mut [Cause], lab: &mut TrialRunner<'_>, spent: Duration) -> Result<(), Error> {
     let until = Instant::now() + TIME.max(spent / 2);
     let mut all: Vec<(usize, &mut Link)> = Vec::new();
@@ -170,7 +169,7 @@ pub fn prove(causes: &mut [Cause], lab: &mut TrialRunner<'_>, spent: Duration) -
         if Instant::now() > until {
             break;
         }
-        // Generated sources are made anew by the build.
+        // The build regenerates generated sources.
         if !lab.has_file(Path::new(&link.unit)) {
             continue;
         }

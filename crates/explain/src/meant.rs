@@ -1,7 +1,6 @@
-//! Changes that were meant to be made: those in functions of which somebody can say that they changed in
-//! both runs of the test only as they should (a change contract says so). They are the last to be
-//! suspected. A meant change can still be what makes the test fail: then the test and what was meant
-//! disagree, and that is said.
+//! Intended changes: those in functions that changed in both runs of the test only as intended, according to
+//! a callback (change contracts implement it). They are suspected last. An intended change can still make the
+//! test fail: then the test and the intention contradict each other, and the answer reports this.
 
 use crate::align::{LineMap, Side};
 use crate::case::Case;
@@ -15,25 +14,25 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub struct Runs<'r> {
     pub recordings: [&'r Recording; 2],
-    /// What paths are relative to.
+    /// The roots to which paths are relative.
     pub trees: [&'r Path; 2],
     pub map: &'r LineMap<'r>,
 }
 
-/// A function that changed only as it should.
+/// A function that changed only as intended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeantFunction {
     pub name: String,
-    /// Where it stands in bad.
+    /// Its location in bad.
     pub file: String,
     pub lines: RangeInclusive<u32>,
-    /// Pairs of calls that changed, all of them as they should.
+    /// Number of pairs of calls that changed, all of them as intended.
     pub calls: u64,
 }
 
 type Ask = dyn Fn(&Runs<'_>) -> Result<Vec<MeantFunction>, String> + Send + Sync;
 
-/// Somebody who says which functions changed only as they should.
+/// A callback that returns the functions that changed only as intended.
 #[derive(Clone)]
 pub struct Intentions(Arc<Ask>);
 
@@ -50,16 +49,16 @@ impl std::fmt::Debug for Intentions {
     }
 }
 
-/// Changes that were meant.
+/// The intended changes.
 #[derive(Clone, Debug, Default)]
 pub struct Meant {
-    /// With the name of the function each stands in.
+    /// With the name of the function that contains each.
     changes: Vec<(ChangeId, String)>,
     pub notes: Vec<String>,
 }
 
 impl Meant {
-    /// What is meant of the changes of a case whose runs were recorded.
+    /// Queries the intended changes of a case whose runs were recorded.
     #[must_use]
     pub fn ask(intentions: &Intentions, case: &Case<'_>) -> Meant {
         let open = |good: bool| Recording::open(case.end(good).1?).ok();
@@ -93,13 +92,13 @@ impl Meant {
         meant
     }
 
-    /// Whether a change was meant.
+    /// Whether a change was intended.
     #[must_use]
     pub fn contains(&self, change: ChangeId) -> bool {
         self.changes.iter().any(|(id, _)| *id == change)
     }
 
-    /// The same order, but what was meant at its end.
+    /// The same order with the intended changes moved to its end.
     #[must_use]
     pub fn last(&self, order: Vec<ChangeId>) -> Vec<ChangeId> {
         let (meant, mut order): (Vec<ChangeId>, Vec<ChangeId>) =
@@ -108,7 +107,7 @@ impl Meant {
         order
     }
 
-    /// What is to be said if these changes make the test fail.
+    /// The notes for the case that these changes make the test fail.
     #[must_use]
     pub fn contradicted(&self, found: &ChangeSet) -> Vec<String> {
         let is_found = |(id, _): &&(ChangeId, String)| found.contains(id);
@@ -122,10 +121,10 @@ impl Meant {
     }
 }
 
-/// Whether all that a change does to bad stands in a function.
+/// Whether all lines that a change adds to bad are in a function.
 fn lies_in(change: &Change, function: &MeantFunction) -> bool {
     let new = change.new_range();
-    // Where nothing was added, `new_start` is the line before.
+    // Where nothing was added, `new_start` is the preceding line.
     let last = if change.new_lines.is_empty() { change.new_start } else { new.end.saturating_sub(1) };
     change.kind == ChangeKind::Lines
         && function.lines.contains(&change.new_start)

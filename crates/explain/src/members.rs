@@ -1,12 +1,12 @@
-//! What of two structures differs.
+//! The differing members of two structures.
 //!
-//! Values are texts by the time two runs are compared. A structure of ten members of which one
-//! differs says nothing at first sight, so those that are the same in both are left out.
+//! Values are already texts when two runs are compared. In a structure of ten members a single difference is
+//! hard to see, so equal members are omitted.
 
 use replay::vars::POINTER;
 
-/// Two structures as they are shown, without the members that are the same in both; `None` if
-/// they are no structures with the same members, or all of them differ.
+/// Two structures in text form without the members that are equal in both; `None` if they are not structures
+/// with the same members, or if all members differ.
 ///
 /// ```text
 /// {kind = 5, size = 0, u = {number = 1}}    {kind = 5, …}
@@ -35,7 +35,7 @@ pub fn differing(one: &str, other: &str) -> Option<(String, String)> {
     (shorter && !left.is_empty()).then(|| (close(left), close(right)))
 }
 
-/// Whether a value says something: that something is a pointer, or has members that are not shown, does not.
+/// Whether a value is informative: the text of a pointer, or of a structure without members shown, is not.
 pub fn tells(value: &str) -> bool {
     match members(value) {
         Some(members) => members.iter().any(|(_, value)| tells(value)),

@@ -1,4 +1,4 @@
-//! The same moment in both runs.
+//! Corresponding executed instructions of both runs, and their values.
 
 use crate::align::{
     Found, Index, LineMap, Lines, Side, Stored, find, find_exact, index_of, pair_streams, stores_of,
@@ -18,14 +18,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Nodes of a slice that are compared with the other run, the nearest to the
-/// failure first.
+/// The maximum number of nodes of a slice that are compared with the other run, the nearest to the failure
+/// first.
 const COMPARED: usize = 100_000;
-/// Stores by which it is told where the heaps are.
+/// The maximum number of stores that determine the distance between the heaps.
 const FEW_STORES: usize = 1024;
 
-/// For each moment of `own` the moment of `other`; none where that cannot be
-/// said.
+/// For each execution of `own` the corresponding one of `other`; `None` if it is unknown.
 #[must_use]
 pub fn counterparts<'l>(
     at: &[Occurrence],
@@ -36,7 +35,7 @@ pub fn counterparts<'l>(
     align(at, own, other, case, &find)
 }
 
-/// How moments of a stream of the other run are looked up.
+/// Finds executions in a stream of the other run.
 type LookUp<'f, T> =
     &'f dyn Fn(&LoadedProcess, usize, &[Index], Side, &Lines<'_>) -> replay::error::Result<Vec<T>>;
 
@@ -77,15 +76,14 @@ fn align<'l, T: Clone>(
     answer
 }
 
-/// How the nodes of a slice compare with the other run.
+/// The comparison of a slice's nodes with the other run.
 #[derive(Clone, Debug, Default)]
 pub struct Compared {
-    /// The same there: what made the runs differ did not come through them.
+    /// Equal in the other run: the difference between the runs did not propagate through them.
     pub dull: HashSet<NodeId>,
-    /// They differ although all that they needed is the same: here the
-    /// difference came into the world.
+    /// They differ although all their operands are equal: the difference originated here.
     pub origins: HashSet<NodeId>,
-    /// They have another value at the same moment there.
+    /// They have another value at the corresponding execution.
     pub differs: HashSet<NodeId>,
 }
 
@@ -98,7 +96,7 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
     nearest.sort_unstable();
     nearest.truncate(COMPARED);
     let mut nodes: Vec<NodeId> = nearest.into_iter().map(|x| x.1).collect();
-    // Oldest first: what a node needed comes before it.
+    // Oldest first: the dependences of a node precede it.
     nodes.sort_unstable_by(|a, b| b.cmp(a));
     let at: Vec<Occurrence> = nodes.iter().map(|n| own.traced.slice.nodes[*n as usize].at).collect();
     let there: Vec<Option<Occurrence>> =
@@ -109,7 +107,7 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
     let fleeting = fleeting(own, &nodes);
     let mut compared = Compared::default();
     for (node, (at, there)) in nodes.into_iter().zip(at.iter().zip(there)) {
-        // What is another one in every run made no difference between versions.
+        // A value that differs in every run is no difference between the versions.
         let is_told = |need: &NodeId| compared.dull.contains(need) || fleeting.contains(need);
         let needs_same = own.traced.needs.of(node).iter().all(|(need, _)| is_told(need));
         let values = there.map(|there| (own_values.get(at), other_values.get(&there)));
@@ -124,7 +122,7 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
             _ if is_alike => true,
             None => false,
             Some((Some(own), Some(other))) => own == other,
-            // An address, a call: as good as what it was made of.
+            // Addresses and calls count as equal if their operands are.
             Some(_) => needs_same,
         };
         if same {
@@ -133,7 +131,7 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
             compared.origins.insert(node);
         }
     }
-    // It is no beginning either, unless there is no other.
+    // Fleeting values are no origins either, unless there are no others.
     let steady: HashSet<NodeId> = compared.origins.difference(&fleeting).copied().collect();
     if !steady.is_empty() {
         compared.origins = steady;
@@ -141,11 +139,10 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
     compared
 }
 
-/// Stores in changed lines whose activation stored the same value to the same address in the other
-/// run, by other code: a function that was rewritten and did the same this time. Addresses are the
-/// same in both runs as long as nothing was allocated otherwise, up to whole pages: the heap begins
-/// where the program ends. What stands at the same place among changed lines is no counterpart to
-/// go by.
+/// Stores in changed lines whose activation stored the same value to the same address in the other run, by
+/// other code: a rewritten function with the same effect in this run. While both runs allocate alike, their
+/// addresses are equal up to whole pages, since the heap begins where the program ends. Equal positions in
+/// changed lines do not imply correspondence.
 fn stored_alike<'l>(nodes: &[NodeId], own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> HashSet<NodeId> {
     let traced = &own.traced;
     let is_changed_store = |node: &NodeId| {
@@ -174,11 +171,11 @@ fn stored_alike<'l>(nodes: &[NodeId], own: &Run<'l>, other: &Run<'l>, case: &Cas
     both.iter().filter(|(_, own, stored)| is_alike(*own, stored)).map(|(node, ..)| *node).collect()
 }
 
-/// By how many whole pages the other run's heap is further on: the distance at which most stores
-/// have one of the same value.
+/// The offset of the other run's heap in whole pages: the one at which most stores have a counterpart of the
+/// same value.
 fn heap_shift<'s>(stores: impl Iterator<Item = ((u64, u64), &'s Stored)>) -> u64 {
     let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
-    // A few tell it; in an activation that stores much there are too many to compare.
+    // A few are enough; an activation with many stores has too many to compare.
     for ((address, value), stored) in stores.filter(|s| s.1.len() <= FEW_STORES).take(FEW_STORES) {
         let alike = stored.iter().filter(|(_, other)| *other == value);
         let shifts =
@@ -190,8 +187,7 @@ fn heap_shift<'s>(stores: impl Iterator<Item = ((u64, u64), &'s Stored)>) -> u64
     counts.into_iter().max_by_key(|(shift, count)| (*count, *shift == 0)).map_or(0, |(shift, _)| shift)
 }
 
-/// What instructions made of their operands, as bits. Addresses are left out:
-/// they differ between runs that do the same.
+/// The results of instructions, as bits. Addresses are omitted: they differ between equivalent runs.
 fn values(run: &Run<'_>, at: &[Occurrence]) -> HashMap<Occurrence, u64> {
     let mut all = HashMap::new();
     for (stream, loaded) in run.traced.process.streams.iter().enumerate() {
@@ -200,7 +196,7 @@ fn values(run: &Run<'_>, at: &[Occurrence]) -> HashMap<Occurrence, u64> {
         steps.dedup();
         let Some(last) = steps.last().copied() else { continue };
         let mut reader = Reader { stream: stream as u32, steps, next: 0, values: &mut all };
-        // What comes before a divergence is still true.
+        // Results before a divergence are valid.
         let _ = Machine::new(&run.traced.process.image, &loaded.stream).run(&mut reader, last + 1);
     }
     all
@@ -225,32 +221,32 @@ impl Observer for Reader<'_> {
     }
 }
 
-/// What an instruction made of its operands, as bits; none for addresses, which differ between
-/// runs that do the same.
+/// The result of an instruction, as bits; `None` for addresses, which differ between equivalent runs.
 #[must_use]
 pub fn value(view: &View<'_>) -> Option<u64> {
     if let Inst::Call(call) = view.inst() {
-        // A call is what it is given.
+        // A call is compared by its arguments.
         return Some(arguments(view, call));
     }
     if let Inst::Copy { dst, .. } | Inst::Select { dst, .. } = view.inst() {
-        // Their types say nothing.
+        // These instructions have no type that identifies addresses.
         return Some(view.value(Operand::Reg(*dst))).filter(|value| is_no_address(*value));
     }
     let (operand, ty) = result(view.inst())?;
-    // One slot is enough to tell values apart.
+    // One slot is enough to distinguish values.
     (ty != Ty::Ptr).then(|| view.value(operand))
 }
 
-/// Whether a value can be no address by its size: nothing is mapped below 64 KiB, and these are small negative
-/// numbers of four and eight bytes.
+/// Whether a value's size rules out an address: nothing is mapped below 64 KiB, and the large ones are small
+/// negative numbers of four and eight bytes.
 fn is_no_address(value: u64) -> bool {
     const LEAST: u64 = 1 << 16;
     let is_small = |number: i64| number.unsigned_abs() < LEAST;
     is_small(value as i64) || u32::try_from(value).is_ok_and(|value| is_small(i64::from(value as i32)))
 }
 
-/// What an instruction computes, stores or decides by, if its type tells numbers from addresses.
+/// The value that an instruction computes, stores or branches on, if its type distinguishes numbers from
+/// addresses.
 pub(crate) fn result(inst: &Inst) -> Option<(Operand, Ty)> {
     let is_told = match inst {
         Inst::Bin { .. } | Inst::Float { .. } | Inst::ICmp { .. } | Inst::FCmp { .. } => true,

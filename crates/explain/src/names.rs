@@ -1,9 +1,8 @@
-//! Names that a change gives another meaning: macros, types, fields, constants.
+//! Names whose meaning a change affects: macros, types, fields, constants.
 //!
-//! Such a change has no code of its own, so no slice runs through it; it acts
-//! where its names are used. Only names that the change is about count, and
-//! only where they can mean what the change says: a local variable in its
-//! function, what a source file defines in that file, what a header defines
+//! Such a change has no code of its own, so it is not in any slice; it takes effect where its names are used.
+//! Only names that the change defines or uses differently count, and only where they can have the affected
+//! meaning: a local variable in its function, a definition of a source file in that file, one of a header
 //! everywhere.
 
 use crate::align::Side;
@@ -16,7 +15,7 @@ use std::ops::Range;
 /// Lines of functions, by file and in order.
 pub type Bodies = HashMap<String, Vec<Range<u32>>>;
 
-/// Where a name means what a change says.
+/// The region in which a name has the meaning that a change affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Scope {
     Everywhere,
@@ -24,14 +23,14 @@ enum Scope {
     Lines(String, Range<u32>),
 }
 
-/// Names with the changes that are about them.
+/// Names with the changes that affect them.
 #[derive(Debug, Default)]
 pub struct Meanings {
     by_name: HashMap<String, Vec<(ChangeId, Scope)>>,
 }
 
 impl Meanings {
-    /// Adds the names of a change as one version sees them.
+    /// Adds the names that a change affects in one version.
     pub fn add(&mut self, change: &Change, side: Side, sources: &Sources, bodies: &Bodies) {
         let (file, lines) = match side {
             Side::Bad => (&change.file, change.new_range()),
@@ -48,7 +47,7 @@ impl Meanings {
             Some(body) => Scope::Lines(file.clone(), body.clone()),
             None => wide.clone(),
         };
-        // What a macro's text speaks of keeps its meaning; the macro itself does not.
+        // Names used in a macro's body keep their meaning; the macro itself does not.
         let [old, new] = [&change.old_lines, &change.new_lines].map(|lines| outside_macros(lines, in_macro));
         let names = changed(&old, &new);
         for name in names.difference(&macros) {
@@ -64,8 +63,8 @@ impl Meanings {
         self.by_name.is_empty()
     }
 
-    /// Changes that are about this name here, and how much that is to be
-    /// doubted: a name that many changes are about says little for each.
+    /// Changes that affect this name at this location, with a penalty: a name that many changes affect is
+    /// weak evidence for each.
     pub fn of<'s>(
         &'s self,
         name: &str,
@@ -102,7 +101,7 @@ fn defined(line: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// The macro in whose text a line stands.
+/// The macro whose body contains a line.
 fn macro_around(sources: &Sources, side: Side, file: &str, line: u32) -> Option<String> {
     let mut at = line.checked_sub(1)?;
     loop {
@@ -117,7 +116,7 @@ fn macro_around(sources: &Sources, side: Side, file: &str, line: u32) -> Option<
     }
 }
 
-/// The lines that are no part of a macro; `within`: they begin in the middle of one.
+/// The lines outside of macro definitions; `within`: the first line is inside of one.
 fn outside_macros(lines: &[String], mut within: bool) -> Vec<String> {
     let mut outside = Vec::new();
     for line in lines {
@@ -130,8 +129,7 @@ fn outside_macros(lines: &[String], mut within: bool) -> Vec<String> {
     outside
 }
 
-/// Names that only one version of the lines has, or has more often, and those
-/// that the lines declare.
+/// Names that occur in only one version of the lines, or more often there, and those that the lines declare.
 fn changed(old: &[String], new: &[String]) -> HashSet<String> {
     let mut counts: HashMap<String, (i64, bool)> = HashMap::new();
     for (lines, by) in [(old, 1), (new, -1)] {

@@ -1,9 +1,8 @@
 //! The nearest input on which both versions agree.
 //!
-//! The versions part on the failing input. An input close to it on which they
-//! give the same output, while one of them still takes the failing way up to a
-//! branch, shows what it is about the input that they disagree on; that branch
-//! is worth looking at even if no change touches it ([`alternate`]).
+//! The versions diverge on the failing input. A nearby input on which they give the same output, while one
+//! version still takes the failing path up to a branch, shows the property of the input on which they
+//! disagree; that branch is relevant even if no change touches it ([`alternate`]).
 
 use crate::answer;
 use crate::case::Case;
@@ -15,16 +14,16 @@ use std::path::Path;
 use std::time::Duration;
 use views::trace::Trace;
 
-/// Time for each of the two directions.
+/// Time limit for each of the two directions.
 const BUDGET: Duration = Duration::from_secs(10);
-/// Time for one question.
+/// Time limit for one solver query.
 const QUESTION: Duration = Duration::from_secs(2);
-/// Time for one run with another input.
+/// Time limit for one run with another input.
 const RUN: Duration = Duration::from_secs(5);
-/// Longer runs are not followed: it takes some fifty times as long as replay.
+/// Longer runs are not executed symbolically, which is about fifty times slower than replay.
 pub const MOST_STEPS: u64 = 30_000_000;
 
-/// What was found, or why nothing was: what was tried, and what to do.
+/// Returns the alternate input, or why there is none: what was tried, and what the user can do.
 pub fn nearby(
     case: &Case<'_>,
     observed: &Observed,
@@ -65,8 +64,8 @@ fn events(again: &Rerun) -> Option<Trace> {
     views::extract::extract(&again.process, &views::extract::Options::default()).ok()
 }
 
-/// The passing alternate input nearest to the failing one. That both versions
-/// crash alike is no passing: they must end as good does with the failing input.
+/// The passing alternate input nearest to the failing one. Both versions must end as good does with the
+/// failing input: two equal crashes are no pass.
 fn best(report: &Report) -> Option<(&Candidate, &Alternate)> {
     let end = report.ended.of(Side::Old).status;
     let all = report.candidates.iter().flat_map(|c| c.alternates.iter().map(move |a| (c, a)));
@@ -121,5 +120,5 @@ fn told(case: &Case<'_>, candidate: &Candidate, input: &Alternate) -> answer::Al
     }
 }
 
-/// Bytes of output that an answer holds.
+/// The maximum number of output bytes in an answer.
 const SHOWN: usize = 2000;

@@ -1,9 +1,8 @@
 //! The pair of versions to search between: the user's own, or a commit and its parent.
 //!
-//! Where good is an ancestor of bad, the commits between them are bisected first; where it is not,
-//! those behind their merge base, if that is good too. A commit and its
-//! parent are both programs that somebody wrote, and differ in little, so that a search between
-//! them meets fewer trees that do not build or pass by accident.
+//! Where good is an ancestor of bad, the commits between them are bisected first; otherwise those after their
+//! merge base, if that is good too. A commit and its parent are both programs that a developer wrote, and
+//! differ in little, so that a search between them meets fewer trees that do not build or pass by accident.
 
 use crate::error::Error;
 use crate::held::TestFiles;
@@ -21,12 +20,12 @@ pub struct Pair {
     /// The commit that is bad, if it was found by bisection or is the only one.
     pub commit: Option<Commit>,
     pub notes: Vec<String>,
-    /// Files of the test that good has from bad.
+    /// Files of the test that good takes from bad.
     pub held: Vec<PathBuf>,
 }
 
 impl Pair {
-    /// Checks out what the user named.
+    /// Checks out the versions of the request.
     ///
     /// # Errors
     /// If a version cannot be found or written.
@@ -42,7 +41,7 @@ impl Pair {
         Ok(Pair { good, bad, good_root, bad_root, commit: None, notes, held: Vec::new() })
     }
 
-    /// Gives good the test's files of bad.
+    /// Copies bad's files of the test to good.
     ///
     /// # Errors
     /// If they cannot be copied.
@@ -51,7 +50,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Takes good's own files back.
+    /// Restores good's own files.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -75,8 +74,8 @@ impl Pair {
         Ok(difference)
     }
 
-    /// The commits that lead to bad from good, or else from their merge base. Of a working tree,
-    /// its `HEAD` counts.
+    /// The commits that lead to bad from good, or else from their merge base. A working tree counts as its
+    /// `HEAD`.
     #[must_use]
     pub fn history(&self) -> Option<Line> {
         let (good, repository) = (self.good.commit.as_ref()?, self.good.repository()?);
@@ -88,8 +87,8 @@ impl Pair {
         Some(Line { history, merge_base: Some(base) })
     }
 
-    /// Bisects the commits, and goes on to the first bad one and what came before it. `None` if
-    /// that is the pair we have.
+    /// Bisects the commits, and continues with the first bad one and its predecessor. Returns `None` if that
+    /// is the present pair.
     ///
     /// # Errors
     /// If trials cannot be made.
@@ -120,7 +119,7 @@ impl Pair {
             }
         }
         if let Some(log) = self.good.repository().and_then(trials::bisect_log) {
-            // What does not fit this history is not worth stopping for.
+            // Log entries that do not fit this history are ignored.
             let _ = history.apply_log(&log);
         }
         if uncommitted {
@@ -128,7 +127,7 @@ impl Pair {
             let Some(head) = head else { return Ok(None) };
             tried += 1;
             match self.try_commit(request, &head.id, files, lab)? {
-                // What is not committed yet did it.
+                // Uncommitted changes are the cause.
                 Verdict::Good => {
                     return Ok(Some(Narrowed {
                         good: head.id,
@@ -150,7 +149,7 @@ impl Pair {
                 history.mark(&commit.id, verdict);
             }
             let Some(culprit) = history.culprit() else { return Ok(None) };
-            // Taken back and made again, it is the last time that counts.
+            // If the change was reverted and made again, the last time counts.
             let Some(revert) = history.reverts(&culprit.commit.id)?.pop() else { break culprit };
             tried += 1;
             if self.try_commit(request, &revert.id, files, lab)? != Verdict::Good {
@@ -207,7 +206,7 @@ impl Pair {
         let _ = std::fs::remove_dir_all(&root);
         Ok(match outcome {
             Outcome::Pass => Verdict::Good,
-            // Another failure may hide the one that is looked for.
+            // Another failure may hide the expected one.
             Outcome::Fail if symptom => Verdict::Bad,
             Outcome::Fail | Outcome::Unresolved | Outcome::Broken => Verdict::Skip,
         })
@@ -248,7 +247,7 @@ impl Pair {
         Ok(pair)
     }
 
-    /// The commit that brought a change, if the versions are commits.
+    /// The commit that introduced a change, if the versions are commits.
     #[must_use]
     pub fn commit_of(&self, change: &changes::Change) -> Option<Commit> {
         if let Some(commit) = &self.commit
@@ -274,7 +273,7 @@ impl Pair {
 /// The commits to bisect.
 pub struct Line {
     history: History,
-    /// Where it begins, if that is not good itself.
+    /// The commit at which the range begins, if that is not good itself.
     merge_base: Option<Commit>,
 }
 
@@ -290,13 +289,13 @@ impl Line {
     }
 }
 
-/// What bisection found.
+/// The result of bisection.
 pub struct Narrowed {
     good: String,
     /// None: the working tree.
     bad: Option<String>,
     commit: Option<Commit>,
-    /// Commits that were tried.
+    /// Number of commits tried.
     pub tried: usize,
     others: Vec<Commit>,
 }
