@@ -1,9 +1,9 @@
-//! Where two recorded runs begin to differ, on the way to what went wrong.
+//! Where two recorded runs begin to differ, on the path to the failure.
 //!
-//! Nothing is built or run: two recordings of one test, with two versions, are sliced from what they did
-//! otherwise, and their moments compared. Where a value or a decision differs although all that it was
-//! made of is the same, the difference came into the world. Lines of both versions are matched by their
-//! texts, so the sources must be there as they were when the programs were compiled.
+//! Nothing is built or run: two recordings of one test, with two versions, are sliced from their first
+//! observed difference, and corresponding steps are compared. The difference originates where a value or a
+//! decision differs although all its operands are equal. Lines of both versions are matched by their texts,
+//! so the sources must be unchanged since compilation.
 
 use crate::align::{executed_lines, keys::tidy};
 use crate::answer::{Cause, Place};
@@ -19,13 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
 
-/// Lines of either version that are told.
+/// The maximum number of lines of each version in the answer.
 const MOST: usize = 3;
 
 /// Longer runs are not compared: slices of them take minutes.
 const MOST_STEPS: u64 = 100_000_000;
 
-/// Why it cannot be said where runs begin to differ. Texts fit after "failed to".
+/// Why the origin of the difference cannot be determined. Texts fit after "failed to".
 #[derive(Debug, Error)]
 pub enum Error {
     #[error(transparent)]
@@ -42,7 +42,7 @@ pub enum Error {
     NoSources,
 }
 
-/// Where the runs begin to differ, of a way that [`parting`] found.
+/// The leaf of a path that [`parting`] found: where the runs begin to differ.
 #[must_use]
 pub fn origin(way: &Cause) -> &Cause {
     let mut at = way;
@@ -52,8 +52,8 @@ pub fn origin(way: &Cause) -> &Cause {
     at
 }
 
-/// Compares two recorded runs. The answer has one way for each line where they begin to differ, from what
-/// was observed to that line, the nearest first.
+/// Compares two recorded runs. The answer has one path for each line where they begin to differ, from the
+/// observed failure to that line, the nearest first.
 ///
 /// # Errors
 /// If a recording cannot be opened, or the sources cannot be compared.
@@ -74,7 +74,7 @@ pub fn parting(good: &Path, bad: &Path) -> Result<Vec<Cause>, Error> {
     let loaded = case.load();
     let findings = loaded.slice(&case);
     let mut ways = findings.partings(&case, &loaded.observed.observation, MOST);
-    // The same line, seen from the other version.
+    // The other version's path to the same line is a duplicate.
     let mut seen: BTreeSet<(String, u32)> = BTreeSet::new();
     ways.retain(|way| {
         let origin = origin(way);
@@ -88,10 +88,10 @@ pub fn parting(good: &Path, bad: &Path) -> Result<Vec<Cause>, Error> {
     Ok(ways)
 }
 
-/// What a recording says of its run.
+/// The files that a recorded run executed.
 struct Ran {
     output: RunOutput,
-    /// Source files of which lines ran, without those of installed libraries.
+    /// Source files with executed lines, without those of installed libraries.
     files: BTreeSet<PathBuf>,
 }
 
@@ -107,7 +107,7 @@ impl Ran {
         let mut files = BTreeSet::new();
         let mut written: Vec<(u64, Vec<u8>)> = Vec::new();
         for process in &recording.processes {
-            // What cannot be replayed says nothing; the slice will say why.
+            // A process that does not replay contributes no files; the slice reports the error.
             let Ok(loaded) = LoadedProcess::load(&recording, process, &options()) else { continue };
             let slicer = Slicer::new(&loaded, SlicerOptions::default());
             let steps = (0..loaded.streams.len() as u32).filter_map(|stream| slicer.steps(stream).ok()).sum();
@@ -130,7 +130,7 @@ impl Ran {
     }
 }
 
-/// The roots of both versions that most files agree on, and the files of each below its root.
+/// The pair of root directories that most files agree on, and the files of each below its root.
 fn roots(good: &BTreeSet<PathBuf>, bad: &BTreeSet<PathBuf>) -> Option<([PathBuf; 2], [Vec<PathBuf>; 2])> {
     let mut votes: BTreeMap<[PathBuf; 2], usize> = BTreeMap::new();
     for file in bad {
@@ -141,7 +141,7 @@ fn roots(good: &BTreeSet<PathBuf>, bad: &BTreeSet<PathBuf>) -> Option<([PathBuf;
         }
     }
     let most = votes.into_iter().max_by_key(|(_, votes)| *votes);
-    // `old.c` and `new.c`: files with other names are paired by their texts.
+    // `old.c` and `new.c`: files with different names are paired by their texts.
     let roots =
         most.map_or_else(|| Some([common_root(good)?, common_root(bad)?]), |(roots, _)| Some(roots))?;
     let below = |files: &BTreeSet<PathBuf>, root: &Path| -> Vec<PathBuf> {
@@ -151,7 +151,7 @@ fn roots(good: &BTreeSet<PathBuf>, bad: &BTreeSet<PathBuf>) -> Option<([PathBuf;
     Some((roots, only))
 }
 
-/// The directory that all files are below.
+/// The common ancestor directory of all files.
 fn common_root(files: &BTreeSet<PathBuf>) -> Option<PathBuf> {
     let mut root = files.first()?.parent()?.to_owned();
     while !files.iter().all(|file| file.starts_with(&root)) {
@@ -160,7 +160,7 @@ fn common_root(files: &BTreeSet<PathBuf>) -> Option<PathBuf> {
     Some(root)
 }
 
-/// How many components two paths end with alike.
+/// The number of trailing components that two paths have in common.
 fn common_end(a: &Path, b: &Path) -> usize {
     let parts = |path: &Path| -> Vec<_> {
         path.components()

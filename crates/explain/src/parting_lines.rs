@@ -1,12 +1,12 @@
-//! Which lines only the failing test runs, and only one of two versions: four recorded runs, compared by what
-//! they execute.
+//! Which lines only the failing test runs, and only one of two versions: compares the executed lines of four
+//! recorded runs.
 //!
-//! This is the regression cause (D = (A − B) ∩ C, see [`views::cause`]) asked of lines: a line of the new version
+//! This is the regression cause (D = (A − B) ∩ C, see [`views::cause`]) for lines: a line of the new version
 //! that the failing test runs and the passing one does not, and that the old version does not run on the
-//! failing test either; a line that the other three runs execute and this one skips; or a line of the old version
-//! that only the failing test ran, and the new one does not. What was
-//! rewritten elsewhere, or stands in memory in another order, leaves hardly a trace in that. Of a line with several
-//! statements, only those count that begin where something ran.
+//! failing test either; a line that the other three runs execute and this one skips; or a line of the old
+//! version that only the failing test ran, and the new version does not. Rewritten code elsewhere, and
+//! another layout of memory, hardly affect the result. Of a line with several statements, only those count
+//! that begin at an executed location.
 
 use crate::align::executed_places;
 use program::names::is_library;
@@ -14,25 +14,25 @@ use replay::error::Result;
 use replay::process::LoadedProcess;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a line sets the failing run of the new version apart.
+/// How a line distinguishes the failing run of the new version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parting {
-    /// Of the four runs only this one executes it.
+    /// Only this one of the four runs executes it.
     Added,
-    /// The other three execute it.
+    /// The other three runs execute it.
     Skipped,
-    /// A line of the old version: of the four runs only its failing one executes it.
+    /// A line of the old version: only its failing run of the four executes it.
     Removed,
 }
 
-/// A line that sets the failing run of the new version apart.
+/// A line that distinguishes the failing run of the new version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartingLine {
     pub how: Parting,
     pub function: String,
     pub file: String,
     pub line: u32,
-    /// As in the source, without blanks around.
+    /// The source text without leading and trailing blanks.
     pub text: String,
 }
 
@@ -45,8 +45,8 @@ pub struct FourRuns<'r> {
     pub new_passing: &'r LoadedProcess,
 }
 
-/// The lines, in the order of files and lines. `text` gives the line of a file, with the blanks before it; lines
-/// without a text, and those of nothing but a brace, are not compared.
+/// The lines, in the order of files and lines. `text` returns a line of a file with its leading blanks; lines
+/// without a text, and those with only a brace, are not compared.
 ///
 /// # Errors
 /// If a run does not replay.
@@ -81,9 +81,9 @@ pub fn parting_lines(
 /// What a run executed.
 #[derive(Default)]
 struct Ran {
-    /// By file, line and column: the line, and what stands there, without blanks.
+    /// By file, line and column: the line, and its text from the column on without blanks.
     places: BTreeMap<(String, u32, u32), (PartingLine, String)>,
-    /// What stands at its places, by function.
+    /// The texts at the executed locations, by function.
     texts: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -98,19 +98,19 @@ impl Ran {
         self.places.insert((line.file.clone(), line.line, column), (line, rest));
     }
 
-    /// The lines with something that neither this version with the other test ran, nor the other version with
-    /// this test.
+    /// The lines with code that neither this version ran with the other test, nor the other version with this
+    /// test.
     fn without(&self, passing: &Ran, other: &Ran) -> Vec<PartingLine> {
         self.beyond(passing, &|function, rest| !other.has(function, rest))
     }
 
-    /// The lines with something that this run executes, as others do that are of another version, and `run` of this
+    /// The lines with code that this run and the `others` of another version execute, and `run` of this
     /// version does not.
     fn skipped_by(&self, run: &Ran, others: [&Ran; 2]) -> Vec<PartingLine> {
         self.beyond(run, &|function, rest| others.iter().all(|other| other.has(function, rest)))
     }
 
-    /// The lines with something that another run of this version does not execute, of those that are to be kept.
+    /// The lines with code that this run executes, another run of this version does not, and `keep` accepts.
     fn beyond(&self, run: &Ran, keep: &dyn Fn(&str, &str) -> bool) -> Vec<PartingLine> {
         let own = self.places.iter().filter(|(place, _)| !run.places.contains_key(*place));
         let kept = own.filter(|(_, (line, rest))| keep(&line.function, rest));
@@ -119,7 +119,8 @@ impl Ran {
         lines
     }
 
-    /// Whether it ran something of this text in the function; of a function that it did not run, anywhere.
+    /// Whether the run executed code with this text in the function; if it did not run the function, in any
+    /// function.
     fn has(&self, function: &str, rest: &str) -> bool {
         match self.texts.get(function) {
             Some(texts) => texts.contains(rest),
@@ -165,7 +166,7 @@ mod tests {
         let new = ran(&[all[0], all[2]]);
         let lines: Vec<u32> = passing.skipped_by(&new, [&old, &old_passing]).iter().map(|l| l.line).collect();
         assert_eq!(lines, [4]);
-        // The old version does not run it with the failing test either: that is the test's own way.
+        // The old version does not run it with the failing test either: this path is a property of the test.
         assert!(passing.skipped_by(&new, [&ran(&[all[0]]), &old_passing]).is_empty());
     }
 }

@@ -1,9 +1,8 @@
-//! What tells the failing test from one that passes.
+//! What distinguishes the failing test from a passing one.
 //!
-//! Both versions are recorded with a similar test that passes, and the four runs
-//! are compared event by event ([`views::cause`]): what the versions do differently
-//! on the failing test only, and bad does on the failing test only, is suspected.
-//! Changes at such lines are tried first.
+//! Both versions are recorded with a similar test that passes, and the events of the four runs are compared
+//! ([`views::cause`]). Suspects are differences between the versions that occur on the failing test only, in
+//! events of bad that occur on the failing test only. Changes at such lines are tried first.
 
 use crate::align::Side;
 use crate::answer::{self, Cause};
@@ -22,20 +21,20 @@ use views::extract::Options;
 use views::told::{Entry, SummaryLimits};
 use views::trace::Trace;
 
-/// Suspects that an answer holds.
+/// The maximum number of suspects in an answer.
 const SHOWN: usize = 8;
 /// Longer runs are not compared here.
 const MOST_STEPS: u64 = 400_000_000;
 
-/// What was found.
+/// The result of the comparison.
 pub struct Passing {
     answer: answer::Passing,
-    /// Changes that suspects touch, the first suspect's first.
+    /// Changes that suspects touch, those of the first suspect first.
     changes: Vec<ChangeId>,
 }
 
 impl Passing {
-    /// As the answer has it, beside its causes.
+    /// Converts to the form of the answer and links suspects with its causes.
     #[must_use]
     pub fn beside(mut self, causes: &[Cause]) -> answer::Passing {
         let mut all: Vec<&Cause> = Vec::new();
@@ -58,7 +57,7 @@ impl Passing {
     }
 }
 
-/// The order of trials with what is suspected ahead.
+/// The order of trials with the changes of the suspects first.
 #[must_use]
 pub fn ahead(ranked: Vec<ChangeId>, passing: Option<&Passing>) -> Vec<ChangeId> {
     let Some(passing) = passing else { return ranked };
@@ -68,10 +67,10 @@ pub fn ahead(ranked: Vec<ChangeId>, passing: Option<&Passing>) -> Vec<ChangeId> 
     order
 }
 
-/// Records the passing test and compares. The inner error is why that says nothing.
+/// Records the passing test and compares. The inner error is the reason why there is no result.
 ///
 /// # Errors
-/// Only if the lab cannot go on.
+/// Only if the trial runner cannot continue.
 pub fn with_test(
     case: &Case<'_>,
     observed: &Observed,
@@ -98,7 +97,7 @@ pub fn with_test(
 /// Compares the failing runs with passing ones of good and of bad.
 ///
 /// # Errors
-/// Why that says nothing.
+/// The reason why there is no result.
 pub fn with_runs(
     case: &Case<'_>,
     observed: &Observed,
@@ -159,7 +158,7 @@ pub fn with_runs(
 /// The events of the failing test, with good and with bad.
 ///
 /// # Errors
-/// Why they cannot be had.
+/// The reason why they are not available.
 pub fn failing(case: &Case<'_>, observed: &Observed) -> Result<[Trace; 2], String> {
     let directory =
         |good: bool| case.end(good).1.ok_or_else(|| "there is no recording of both versions".to_owned());
@@ -169,7 +168,7 @@ pub fn failing(case: &Case<'_>, observed: &Observed) -> Result<[Trace; 2], Strin
 
 fn open(directory: &Path, process: usize) -> Result<Trace, String> {
     let recording = Recording::open(directory).map_err(|e| format!("failed to {e}"))?;
-    // A test may start other processes when it passes.
+    // A passing test may start other processes.
     let process = if process < recording.processes.len() { process } else { 0 };
     let trace =
         views::run::trace(&recording, process, &Options::default()).map_err(|e| format!("failed to {e}"))?;

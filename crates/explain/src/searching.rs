@@ -1,4 +1,4 @@
-//! The search for the guilty changes, and what was shown of them.
+//! The search for the guilty changes, and the properties proved of its answer.
 
 use crate::answer;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use trials::{Baseline, TrialRunner};
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Default)]
 pub struct Searched {
     pub found: Option<Found>,
@@ -24,7 +24,7 @@ pub struct Searched {
     pub notes: Vec<String>,
 }
 
-/// Finds the guilty changes. An interrupt ends the search with the best answer so far.
+/// Searches the guilty changes. An interrupt ends the search with the best answer so far.
 ///
 /// # Errors
 /// If trials cannot be made.
@@ -127,13 +127,13 @@ fn run(
 }
 
 impl Searched {
-    /// What a search that could not begin came to.
+    /// The result of a search that was interrupted before it began.
     #[must_use]
     pub fn interrupted() -> Searched {
         Searched { interrupted: true, ..Searched::default() }
     }
 
-    /// Whether all was shown that can be.
+    /// Whether every property was proved.
     #[must_use]
     pub fn is_shown(&self) -> bool {
         let Some(found) = &self.found else { return false };
@@ -142,7 +142,7 @@ impl Searched {
         is_minimal && proof.needed == Shown::Yes && proof.sufficient == Shown::Yes && proof.sane == Shown::Yes
     }
 
-    /// What was shown, for the answer.
+    /// The proved properties, in the form of the answer.
     #[must_use]
     pub fn proof(&self, lab: &TrialRunner<'_>) -> answer::Proof {
         let Some(found) = &self.found else { return answer::Proof::default() };
@@ -167,7 +167,7 @@ impl Searched {
         }
     }
 
-    /// Why an answer is not fully shown. `since`: the commit that bisecting ended at.
+    /// Why an answer is not fully proved. `since`: the commit that bisecting found.
     #[must_use]
     pub fn doubt(&self, no_trials: bool, budget_is_over: bool, since: Option<&str>) -> Option<String> {
         if no_trials {
@@ -234,9 +234,9 @@ impl Searched {
     }
 }
 
-/// Tells the roles anew by the pair that differs in nothing but the found changes: of those that
-/// only compile together, the ones through which the difference came to the failure are the cause,
-/// the others must only be undone with them. What trials told stands.
+/// Reassigns the roles by the pair of versions that differs only in the found changes: of changes that only
+/// compile together, those through which the difference propagated to the failure are the cause; the others
+/// must only be undone with them. Results of trials are kept.
 #[must_use]
 pub fn by_effect(found: Found, difference: &Difference, findings: &Findings<'_>) -> Found {
     let by_trial = &found.root - &found.by_chain;
@@ -269,10 +269,11 @@ pub fn is_part(difference: &Difference, change: &Change, answer: &ChangeSet) -> 
     answer.contains(&change.id) && hunk.changes.iter().any(|id| !answer.contains(id))
 }
 
-/// For a test that became slow: changes around which bad executes most more than good, first.
+/// For a test that became slower: sorts changes by the growth of the execution count of nearby lines, the
+/// largest first.
 #[must_use]
 pub fn by_growth(order: &[ChangeId], difference: &Difference, executed: &[Executed; 2]) -> Vec<ChangeId> {
-    /// Lines of a function around a change that may be its loop.
+    /// Lines around a change that may be the loop containing it.
     const AROUND: u32 = 12;
     let growth = |id: &ChangeId| -> u64 {
         let change = difference.change(*id);
@@ -290,7 +291,7 @@ pub fn by_growth(order: &[ChangeId], difference: &Difference, executed: &[Execut
     sorted
 }
 
-/// When all builds fail with one message that no change explains, that is worth saying.
+/// The note for the case that all builds fail with one message that no change explains.
 fn one_message(lab: &TrialRunner<'_>) -> Option<String> {
     let mut broken = lab.log().iter().filter(|tried| tried.outcome == Some(Outcome::Broken));
     let first = broken.next()?;
@@ -301,12 +302,12 @@ fn one_message(lab: &TrialRunner<'_>) -> Option<String> {
     })
 }
 
-/// Whether so many sets do not build that this is worth saying.
+/// Whether the fraction of sets that do not build is worth a note.
 fn mostly_broken(sets: usize, broken: usize) -> bool {
     broken >= 24 && broken * 10 >= sets * 7
 }
 
-/// The most suspicious function that was changed in many places, and in how many.
+/// The most suspicious function that was changed in many places, and the number of these.
 fn rewritten(difference: &Difference, order: &[ChangeId]) -> Option<(String, usize)> {
     order.iter().take(10).find_map(|id| {
         let function = difference.change(*id).function.clone()?;

@@ -8,12 +8,11 @@
 //!          -> record bad with them undone -> causes -> answer (and how)
 //! ```
 //!
-//! A recording that cannot be made, or a place that cannot be found, makes the
-//! explanation poorer and is said in its notes; the search then has less to go
-//! by, but what it finds is shown by trials all the same.
+//! If a recording or a location is not available, the explanation is less detailed and its notes report this.
+//! The search then has less evidence, but trials prove its answer in any case.
 //!
-//! The search may be interrupted at any time, by the user or by its budget: the
-//! best answer so far is given then, with what was shown of it.
+//! The search may be interrupted at any time, by the user or by its budget: then the answer is the best one
+//! so far, with the properties that were proved of it.
 
 use crate::answer::{self, Answer};
 use crate::case::{Case, Texts};
@@ -34,27 +33,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trials::{Event, Oracle, Rule, Setup, Side, Status, Tools, TrialLimits, TrialRunner, Version, Work};
 
-/// Time for one question to a solver: there are many, and slices do without.
+/// Time limit for one solver query: there are many, and slices are a fallback.
 const SOLVING: Duration = Duration::from_secs(2);
 
-/// What is to be explained, and with what means.
+/// The failure to explain, and the tools and limits to use.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub good: String,
     pub bad: String,
-    /// Where the user stands.
+    /// The user's working directory.
     pub here: PathBuf,
     pub build: String,
     pub test: String,
     /// A similar test that passes with both versions.
     pub passing_test: Option<String>,
-    /// A wider test that both versions pass and an answer must not break.
+    /// A wider test that both versions pass and that must pass with an answer undone.
     pub suite: Option<String>,
-    /// Files that belong to the test, besides those that look like it; `*` stands for anything.
+    /// Files that belong to the test, besides those recognised by name; `*` is a wildcard.
     pub test_files: Vec<String>,
-    /// The time that all of it may take.
+    /// The time limit of the whole session.
     pub budget: Option<Duration>,
-    /// Search for no answer by trials: what failed, the ranking and the chain only.
+    /// Skips the search by trials: only the failure, the ranking and the chain.
     pub no_trials: bool,
     pub stdin: Option<PathBuf>,
     pub oracle: Oracle,
@@ -63,29 +62,29 @@ pub struct Request {
     pub repeat: usize,
     pub limits: TrialLimits,
     pub tools: Tools,
-    /// A directory with the usual names of compilers, put first in the `PATH` of
-    /// builds, for those that do not ask for `CC`.
+    /// A directory with the usual names of compilers, put first in the `PATH` of builds, for those that do
+    /// not use `CC`.
     pub compilers: Option<PathBuf>,
-    /// Directory for everything that is made on the way.
+    /// Directory for all intermediate files.
     pub work: PathBuf,
-    /// Leave built trees there.
+    /// Keeps built trees in the work directory.
     pub keep: bool,
-    /// Trials after which the search ends with what it has.
+    /// The limit of trials, after which the search ends with its best answer.
     pub most_trials: Option<u64>,
     /// Solvers, the best first.
     pub solvers: Vec<solver::Command>,
-    /// Files that are no part of the versions, relative to their roots.
+    /// Files that do not belong to the versions, relative to their roots.
     pub ignore: Vec<PathBuf>,
-    /// Somebody wants to look at the runs themselves.
+    /// Attach views of the runs themselves.
     pub runs: bool,
-    /// Who says what was meant to change.
+    /// The callback that reports intended changes.
     pub intentions: Option<Intentions>,
 }
 
-/// How the guilty changes are searched for.
+/// The search method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Changes near the failure first, in ever wider circles.
+    /// Changes near the failure first, then larger sets.
     Auto,
     /// Delta debugging over all changes.
     Dd,
@@ -104,64 +103,64 @@ impl Method {
     }
 }
 
-/// What happens, for somebody who waits.
+/// Progress of a session, for display.
 pub enum ProgressEvent<'a> {
     CheckingOut,
-    /// Commits between the versions are tried.
+    /// A commit between the versions is tried.
     Bisecting {
         commit: &'a trials::Commit,
         remaining: usize,
     },
-    /// The commit that the failure came with.
+    /// The commit that introduced the failure.
     Bisected(&'a trials::Commit),
     TrialRunner(&'a Event),
-    /// Changes between the versions.
+    /// The number of changes between the versions.
     Compared(usize),
     Observed(&'a answer::Observation),
     Slicing,
     Searching(&'a Progress),
-    /// Most of what was tried so far does not build; the search goes on. Said once.
+    /// Most of the sets tried so far do not build; the search continues. Sent once.
     MostlyBroken {
         progress: &'a Progress,
-        /// A suspicious function that was changed in many places, and in how many.
+        /// A suspicious function that was changed in many places, and the number of these.
         rewritten: Option<(String, usize)>,
         difference: &'a Difference,
         /// All changes, the most suspicious first.
         order: &'a [ChangeId],
     },
-    /// The changes are known; how it came about is not yet.
+    /// The changes are known; the causes are not yet.
     Verdict(&'a Answer),
     Explaining,
-    /// Steps of the chain are checked by running bad with another value there.
+    /// Steps of the chain are tested by running bad with another value there.
     Proving,
 }
 
-/// The answer, and the sources for showing it.
+/// The answer, and the sources for rendering it.
 pub struct Explanation {
     pub answer: Answer,
-    /// Texts of files that the answer names: path and text, of good and of bad.
+    /// Texts of files that the answer refers to: path and text, of good and of bad.
     pub good_files: Texts,
     pub bad_files: Texts,
-    /// The failing run in phases, if the runs were wanted.
+    /// The failing run in phases, if requested.
     pub phases: Option<slice::phases::tree::Tree>,
-    /// Both runs of the failing test, if they were wanted.
+    /// Both runs of the failing test, if requested.
     pub runs: Option<views::page::Page>,
 }
 
-/// Ends what is going on when its time is over.
+/// Stops the session at the end of its time budget.
 struct Deadline {
     over: Arc<AtomicBool>,
     done: std::sync::mpsc::Sender<()>,
 }
 
 impl Deadline {
-    /// `stop` is set at the end of the budget; `over` then tells why.
+    /// Sets `stop` at the end of the budget, and `over` to distinguish this from an interrupt.
     fn new(budget: Option<Duration>, stop: &Arc<AtomicBool>) -> Deadline {
         let over = Arc::new(AtomicBool::new(false));
         let (done, wait) = std::sync::mpsc::channel::<()>();
         if let Some(budget) = budget {
             let (over, stop) = (over.clone(), stop.clone());
-            // A share is left for putting the answer together.
+            // The rest is reserved for assembling the answer.
             let until = budget.mul_f64(0.9);
             std::thread::spawn(move || {
                 if wait.recv_timeout(until) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
@@ -185,10 +184,10 @@ impl Drop for Deadline {
     }
 }
 
-/// Answers the request.
+/// Runs the session.
 ///
 /// # Errors
-/// See [`Error`]; a test that is no regression test and a flaky one are errors.
+/// See [`Error`]; it is an error if the test shows no regression or is flaky.
 pub fn explain(
     request: &Request,
     stop: Arc<AtomicBool>,
@@ -204,7 +203,7 @@ pub fn explain(
     let whole = pair.difference(request);
     let whole = match whole {
         Err(Error::SameVersions) if !pair.held.is_empty() => {
-            // Nothing but the test differs.
+            // Only files of the test differ.
             pair.release(&work)?;
             pair.notes.push("Only files of the test differ between the versions.".to_owned());
             pair.difference(request)?
@@ -244,14 +243,14 @@ pub fn explain(
                 let mut lab = opening.open(work, &pair, &narrow)?;
                 lab.add_effort(effort);
                 match lab.prepare() {
-                    // The commit is known; that is worth an answer.
+                    // The commit is known, which is a useful answer by itself.
                     Err(trials::Error::Cancelled) => {}
                     prepared => drop(prepared?),
                 }
                 return opening.explain_pair(&pair, &files, &narrow, lab, &deadline, began);
             }
             Ok(None) => {}
-            // Best so far: nothing was found yet, but the versions are known to be a regression.
+            // The best answer so far: no changes were found, but the versions are known to be a regression.
             Err(Error::Trials(trials::Error::Cancelled)) => {}
             Err(error) => return Err(error),
         }
@@ -259,11 +258,12 @@ pub fn explain(
     opening.explain_pair(&pair, &files, &whole, lab, &deadline, began)
 }
 
-/// Why the test's files of bad cannot be used for good, if that is so.
+/// Why the test's files of bad cannot be used for good, if they cannot.
 fn unusable(prepared: Result<&trials::Baseline, trials::Error>, held: bool) -> Result<Option<String>, Error> {
     use trials::Error as T;
     match prepared {
-        // Whatever good does with its own files is right; with other files only success is.
+        // The behaviour of good with its own files is correct by definition; with other files it must
+        // succeed.
         Ok(baseline) if held && baseline.good.status != Status::Exit(0) => {
             Ok(Some(format!("its test ends with {}", baseline.good.status)))
         }
@@ -279,7 +279,7 @@ fn unusable(prepared: Result<&trials::Baseline, trials::Error>, held: bool) -> R
     }
 }
 
-/// What all stages of an explanation share.
+/// State shared by all stages of an explanation.
 struct Opening<'r> {
     request: &'r Request,
     stop: &'r Arc<AtomicBool>,
@@ -313,12 +313,12 @@ impl Opening<'_> {
         Ok(lab)
     }
 
-    /// Whether something should still be done that is not needed for an answer.
+    /// Whether there is time for work that the answer does not require.
     fn goes_on(&self) -> bool {
         !self.stop.load(Ordering::Relaxed)
     }
 
-    /// Explains what makes the second of a pair fail.
+    /// Explains why the second version of a pair fails.
     fn explain_pair(
         &self,
         pair: &Pair,
@@ -378,7 +378,7 @@ impl Opening<'_> {
             )?
         };
         let mut found = searched.found.clone().unwrap_or_default();
-        // What only compiles together is told apart by the pair, which is worth waiting for.
+        // The pair separates changes that only compile together, so this wait is worthwhile.
         let (mut fixed, pair_first) = (None, !found.by_chain.is_empty());
         if pair_first {
             fixed = self.counterfactual(&case, difference, &found, &mut lab)?;
@@ -388,7 +388,7 @@ impl Opening<'_> {
                     let loaded = fixed_case.load();
                     searching::by_effect(found, left, &loaded.slice(&fixed_case))
                 }
-                // Good is bad with all of it undone.
+                // Good is bad with all of these undone.
                 None if found.all() == difference.all() => searching::by_effect(found, difference, &findings),
                 None => found,
             };
@@ -396,7 +396,7 @@ impl Opening<'_> {
         let to_verdict = began.elapsed().as_secs_f64();
         let is_held = |change: &changes::Change| files.contain(Path::new(&change.file));
         let hunks = |set: &ChangeSet| -> Vec<answer::Hunk> {
-            // Which lines are guilty is marked once the causes are known.
+            // Guilty lines are marked once the causes are known.
             let mut hunks = case.hunks(set, &[]);
             for hunk in &mut hunks {
                 let change = difference.change(ChangeId(hunk.change));
@@ -458,7 +458,7 @@ impl Opening<'_> {
         }
         let mut explanation = match fixed {
             Some((left, fixed)) => {
-                // Two runs are held at a time.
+                // Only two runs are kept in memory at a time.
                 drop(findings);
                 (loaded.good, loaded.bad) = (None, None);
                 let fixed_case = case.counterfactual(&left, fixed);
@@ -501,8 +501,8 @@ impl Opening<'_> {
         Ok(explanation)
     }
 
-    /// Bad with the found changes undone, recorded, and the difference between the two: the pair
-    /// that explains. `None` if good is that version, or if its recorded run does not pass.
+    /// Bad with the found changes undone, recorded, and its difference from bad. The causes are derived from
+    /// this pair. `None` if good is that version, or if its recorded run does not pass.
     fn counterfactual(
         &self,
         case: &Case<'_>,
@@ -511,7 +511,7 @@ impl Opening<'_> {
         lab: &mut TrialRunner<'_>,
     ) -> Result<Option<(Difference, trials::Recorded)>, Error> {
         let undone = found.all();
-        // Slowness is no value that differs, and its runs are long.
+        // Slowness is not a difference of values, and its runs are long.
         let is_told_by_values = self.request.oracle.rule != Rule::Slower && case.is_recorded();
         if found.root.is_empty() || undone == difference.all() || !is_told_by_values || !self.goes_on() {
             return Ok(None);
@@ -529,20 +529,20 @@ impl Opening<'_> {
     }
 }
 
-/// What is observed of a test that takes longer.
+/// The observation for a test that became slower.
 fn slowness(baseline: &trials::Baseline) -> answer::Observation {
     let (good, bad) = (baseline.good.observed.cpu, baseline.bad.observed.cpu);
     let summary = format!("the test takes {bad:.2} s of processor time, with good it takes {good:.2} s");
     answer::Observation { kind: "slower".to_owned(), summary, ..answer::Observation::default() }
 }
 
-/// Memory errors that came with the found changes, in words.
+/// Memory errors introduced by the found changes, as sentences.
 fn memory_errors(lab: &mut TrialRunner<'_>, undone: &ChangeSet) -> Result<Vec<String>, Error> {
     match lab.memory_errors(undone) {
         Ok(reports) => {
             let mut sentences: Vec<String> =
                 reports.iter().map(trials::sanitizer::Report::sentence).collect();
-            // Both sanitizers, or both versions of an access, may say the same.
+            // Reports of both sanitizers, or of several accesses, may have the same text.
             without_repeats(&mut sentences);
             Ok(first_of(sentences))
         }
@@ -551,8 +551,8 @@ fn memory_errors(lab: &mut TrialRunner<'_>, undone: &ChangeSet) -> Result<Vec<St
     }
 }
 
-/// What a program does behind its first memory error may follow from that: it goes on with memory that
-/// holds anything. The first ones are told, in the order in which they happened, the others are counted.
+/// Errors after the first memory error of a program may be consequences of it, since its memory is then
+/// arbitrary. The first ones are listed in the order in which they happened, the others are counted.
 fn first_of(mut sentences: Vec<String>) -> Vec<String> {
     const MOST: usize = 3;
     let more = sentences.len().saturating_sub(MOST);
@@ -563,16 +563,16 @@ fn first_of(mut sentences: Vec<String>) -> Vec<String> {
     sentences
 }
 
-/// Leaves each sentence where it stands first.
+/// Removes repeated sentences and keeps the first of each.
 fn without_repeats(sentences: &mut Vec<String>) {
     let mut said = std::collections::BTreeSet::new();
     sentences.retain(|sentence| said.insert(sentence.clone()));
 }
 
-/// Changes that are shown where there is no answer.
+/// The maximum number of changes shown if there is no answer.
 const SUSPECTS: usize = 10;
 
-/// Why the search ended before its time.
+/// Why the search ended early.
 fn stopped(searched: &Searched, deadline: &Deadline, stop: &AtomicBool) -> Option<String> {
     if deadline.is_over() {
         return Some("budget".to_owned());

@@ -1,4 +1,4 @@
-//! The source texts of both versions, read when they are asked for.
+//! The source texts of both versions, read on demand.
 
 use crate::align::Side;
 use std::cell::RefCell;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// Larger files are not shown.
 const LIMIT: u64 = 64 << 20;
 
-/// Names that say nothing about what a line uses.
+/// Names too common to identify what a line uses.
 const COMMON: &[&str] = &[
     "auto", "bool", "break", "case", "char", "const", "continue", "default", "define", "do", "double",
     "else", "endif", "enum", "extern", "float", "for", "goto", "if", "ifdef", "ifndef", "include", "inline",
@@ -26,10 +26,10 @@ pub struct Sources {
     texts: RefCell<Known>,
 }
 
-/// None: there is no such file.
+/// `None`: the file does not exist.
 type Known = HashMap<(Side, String), Option<Rc<Text>>>;
 
-/// A file and where its lines begin.
+/// A file and the offsets of its lines.
 struct Text {
     bytes: Vec<u8>,
     starts: Vec<usize>,
@@ -50,14 +50,14 @@ impl Sources {
         }
     }
 
-    /// A line without its end, from 1.
+    /// A line without its terminator, counted from 1.
     #[must_use]
     pub fn line(&self, side: Side, file: &str, line: u32) -> Option<String> {
         let text = self.text(side, file)?;
         text.line(line).map(|l| String::from_utf8_lossy(l).into_owned())
     }
 
-    /// The line, from 1, that reads like this but for blanks around it, if there is just one.
+    /// The line, from 1, with this text apart from surrounding blanks, if it is unique.
     #[must_use]
     pub fn only_line(&self, side: Side, file: &str, text: &str) -> Option<u32> {
         let whole = self.whole(side, file)?;
@@ -72,7 +72,7 @@ impl Sources {
         Some(String::from_utf8_lossy(&self.text(side, file)?.bytes).into_owned())
     }
 
-    /// Where lines stand in the file.
+    /// The byte range of lines in the file.
     #[must_use]
     pub fn bytes_of(&self, side: Side, file: &str, lines: Range<u32>) -> Option<Range<u64>> {
         let text = self.text(side, file)?;
@@ -81,8 +81,7 @@ impl Sources {
         Some(at(lines.start)..at(lines.end))
     }
 
-    /// Lines of a definition that begins here: up to the `;` outside of all
-    /// brackets.
+    /// Lines of a definition that begins here: up to the `;` outside of all brackets.
     #[must_use]
     pub fn definition(&self, side: Side, file: &str, first: u32) -> Range<u32> {
         let Some(text) = self.text(side, file) else { return first..first + 1 };
@@ -102,7 +101,7 @@ impl Sources {
         first..line.max(first + 1)
     }
 
-    /// Whether names in this file are names in a program.
+    /// Whether names in this file are names of a program.
     #[must_use]
     pub fn is_code(&self, file: &str) -> bool {
         let extension = Path::new(file).extension().and_then(|e| e.to_str()).unwrap_or_default();
@@ -152,7 +151,7 @@ impl Text {
     }
 }
 
-/// Names in a line of code, without the commonest.
+/// Names in a line of code, without the most common ones.
 pub fn identifiers(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'))

@@ -1,5 +1,5 @@
-//! From a verdict to the whole answer: how the failure came about, the nearest input on which both
-//! versions agree, and what a page shows beside them.
+//! Derives the complete answer from the found changes: the causes of the failure, the nearest input on which
+//! both versions agree, and the attachments of a page.
 
 use crate::answer::Answer;
 use crate::beside;
@@ -15,7 +15,7 @@ use changes::search::Found;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is known of good and bad when the guilty changes are found.
+/// What is known about good and bad when the guilty changes are found.
 pub struct Telling<'t, 'c> {
     /// Good and bad.
     pub case: &'t Case<'c>,
@@ -25,20 +25,20 @@ pub struct Telling<'t, 'c> {
     pub steps: u64,
     /// A directory for runs with other inputs.
     pub scratch: PathBuf,
-    /// How the failing test compares with a passing one.
+    /// The comparison of the failing test with a passing one.
     pub passing: Option<Passing>,
-    /// Somebody wants to look at the runs themselves.
+    /// Attach views of the runs themselves.
     pub runs: bool,
-    /// Look for an input on which both versions agree,
+    /// Search an input on which both versions agree.
     pub nearby: bool,
-    /// and compare its runs with those of the failing test.
+    /// Also compare its runs with those of the failing test.
     pub compare_tests: bool,
     pub stop: &'t AtomicBool,
 }
 
 impl Telling<'_, '_> {
-    /// Tells how it came about by the pair of runs that `told` and `findings` are of: bad's, and
-    /// good's or that of bad with the found changes undone.
+    /// Derives the causes from the pair of runs of `told` and `findings`: bad's, and that of good or of bad
+    /// with the found changes undone.
     #[must_use]
     pub fn tell(
         self,

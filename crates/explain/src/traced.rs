@@ -1,4 +1,4 @@
-//! One version's run with its slice: where each node of it stands.
+//! One version's run with its slice, and the source location of each node.
 
 use crate::align::Side;
 use crate::align::keys::tidy;
@@ -20,27 +20,27 @@ pub struct Line {
     pub line: u32,
 }
 
-/// A run, its slice, and source places with paths relative to the version.
+/// A run, its slice, and source locations with paths relative to the version.
 pub struct Traced<'p> {
     pub side: Side,
     pub process: &'p LoadedProcess,
     pub slice: Slice,
     pub needs: Needs,
-    /// Relative where they lie within the version's root.
+    /// Relative to the version's root if they are below it.
     pub files: Vec<String>,
     root: PathBuf,
-    /// For every node.
+    /// The line of each node.
     lines: Vec<Line>,
-    /// How the nodes compare with the other version's run.
+    /// The comparison of the nodes with the other version's run.
     pub compared: Compared,
     /// See [`Ways::find`].
     pub free: bool,
-    /// Criteria that the other run led to.
+    /// Criteria added because of nodes of the other run.
     pub crossings: HashMap<NodeId, Crossing>,
 }
 
-/// Where the way to the failure goes over from one run to the other: the runs differ there,
-/// although all that this run made it of is the same. What the other run made it of tells why.
+/// A point where the dependence path continues in the other run: the runs differ there although all operands
+/// in this run are equal. The operands in the other run explain the difference.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing {
     /// The node of the other run.
@@ -115,7 +115,7 @@ impl<'p> Traced<'p> {
         }
     }
 
-    /// What is known of the function that a node calls, if that is not of the program.
+    /// The description of the function that a node calls, if it is external.
     #[must_use]
     pub fn external(&self, node: NodeId) -> Option<&'static External> {
         let site = self.slice.nodes[node as usize].site;
@@ -125,7 +125,7 @@ impl<'p> Traced<'p> {
         externals::find(&symbol.name)
     }
 
-    /// Lines that code was made of, whether it ran or not.
+    /// Lines for which there is code, executed or not.
     #[must_use]
     pub fn code_lines(&self) -> HashSet<(String, u32)> {
         let mut lines = HashSet::new();
@@ -142,7 +142,7 @@ impl<'p> Traced<'p> {
         lines
     }
 
-    /// Where functions stand.
+    /// The line ranges of functions.
     #[must_use]
     pub fn bodies(&self) -> Bodies {
         let mut bodies = Bodies::new();
@@ -164,13 +164,13 @@ impl<'p> Traced<'p> {
         far.min().map(|x| x.1)
     }
 
-    /// A path of the recording as the version's own.
+    /// Converts a path of the recording to one of the version.
     #[must_use]
     pub fn relative(&self, path: &str) -> String {
         relative(&self.root, path)
     }
 
-    /// The easiest ways to all nodes.
+    /// The shortest paths to all nodes.
     #[must_use]
     pub fn ways(&self) -> Ways {
         Ways::find(&self.slice, &self.needs, self, self.free)
@@ -185,7 +185,7 @@ fn relative(root: &Path, path: &str) -> String {
 impl Ground for Traced<'_> {
     fn line(&self, node: NodeId) -> u32 {
         let line = self.lines.get(node as usize).copied().unwrap_or_default();
-        // Enough to tell lines apart: files have fewer than 2^20 lines.
+        // Sufficient to distinguish lines: files have fewer than 2^20 lines.
         line.file << 20 ^ line.line
     }
 
@@ -200,7 +200,8 @@ impl Ground for Traced<'_> {
 
     fn catches(&self, node: NodeId) -> bool {
         let inst = |node: NodeId| self.inst(self.slice.nodes[node as usize].site);
-        // A result comes from a return; what a landing gives comes from the call that was left.
+        // The result of a call depends on a return; that of a landing pad depends on the call that was
+        // unwound.
         let is_thrown = |(next, how): &(NodeId, Dependence)| {
             matches!(how, Dependence::Return(_)) && matches!(inst(*next), Inst::Call(_))
         };
@@ -222,7 +223,8 @@ impl Ground for Traced<'_> {
         let (Dependence::Register(reg) | Dependence::Return(reg)) = how else { return false };
         let reg = Operand::Reg(reg);
         let inst = self.inst(self.slice.nodes[node as usize].site);
-        // Of what nothing has written, such as a table of constants or a literal, the place is the value.
+        // For memory that no instruction wrote, such as a constant table or a literal, the address determines
+        // the value.
         let reads_written =
             self.needs.of(node).iter().any(|(_, how)| matches!(how, Dependence::Memory { .. }));
         match inst {

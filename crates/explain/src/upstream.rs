@@ -1,8 +1,8 @@
-//! The way to the failure through several processes.
+//! The path to the failure through several processes.
 //!
-//! The slices of a failure are of one process. Where they lead to no guilty change, the change may
-//! be in a program that wrote what this process read: of each run, the processes that did are
-//! looked at in the same way as the one that failed, with what they wrote as the failure.
+//! The slices of a failure are of one process. If they reach no guilty change, the change may be in a program
+//! that wrote data that this process read. For each run, the processes that did are sliced like the one that
+//! failed, with the data they wrote as the criterion.
 
 use crate::align::Side;
 use crate::answer::{Cause, Observation};
@@ -17,17 +17,17 @@ use slice::{NodeId, SlicerOptions};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Processes that bytes are followed through, one after the other.
+/// The maximum number of processes through which bytes are followed, one after the other.
 const MOST: usize = 4;
 
-/// A process that wrote what the failing one read.
+/// A process that wrote data that the failing one read.
 struct Upstream {
     loaded: Loaded,
-    /// Steps of bad's reader that took it in.
+    /// Steps of bad's reader that read the data.
     read_at: Vec<u64>,
 }
 
-/// Adds to the causes the ways through other processes, if a guilty change is not among them.
+/// Adds the paths through other processes to the causes, if a guilty change is not among them.
 pub fn follow(case: &Case<'_>, findings: &Findings<'_>, found: &Found, causes: &mut Vec<Cause>) {
     if found.root.is_empty() || found.root.iter().all(|id| reached(causes).contains(&id.0)) {
         return;
@@ -54,7 +54,7 @@ pub fn follow(case: &Case<'_>, findings: &Findings<'_>, found: &Found, causes: &
     }
 }
 
-/// Puts a way below the step that read what it wrote, or else below the last one.
+/// Attaches a path below the step that read its data, or else below the last step.
 fn attach(causes: &mut Vec<Cause>, mut way: Cause, read_at: &[u64]) {
     let Some(top) = causes.first_mut() else {
         causes.push(way);
@@ -82,7 +82,7 @@ fn attach(causes: &mut Vec<Cause>, mut way: Cause, read_at: &[u64]) {
     at.children.push(way);
 }
 
-/// The children that lead to the first cause that is meant.
+/// The child indices that lead to the first cause that `is_meant` accepts.
 fn path_to(cause: &Cause, is_meant: &dyn Fn(&Cause) -> bool) -> Option<Vec<usize>> {
     let mut todo: Vec<(&Cause, Vec<usize>)> = vec![(cause, Vec::new())];
     while let Some((cause, path)) = todo.pop() {
@@ -96,7 +96,7 @@ fn path_to(cause: &Cause, is_meant: &dyn Fn(&Cause) -> bool) -> Option<Vec<usize
     None
 }
 
-/// The processes that wrote what the runs read, in pairs by their programs.
+/// The processes that wrote data that the runs read, paired by their programs.
 fn before(case: &Case<'_>, findings: &Findings<'_>) -> Vec<Upstream> {
     let loaded = findings.loaded();
     let open = |side: Side| {
@@ -147,17 +147,17 @@ fn before(case: &Case<'_>, findings: &Findings<'_>) -> Vec<Upstream> {
     all
 }
 
-/// A program by its path in the tree of its version.
+/// A program's path relative to its version's tree.
 fn program(recording: &Recording, process: usize, root: &Path) -> String {
     let path = Path::new(&recording.processes[process].info.executable);
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-/// The processes that wrote what a run read, and when that read it.
+/// The processes that wrote data that a run read, and the steps that read it.
 fn of_run(recording: &Recording, reader: usize, run: &Run<'_>) -> BTreeMap<usize, (Writer, Vec<u64>)> {
     let Ok(received) = run.slicer.received(&run.traced.slice) else { return BTreeMap::new() };
     let found = writers(recording, reader, &received, &options(), SlicerOptions::default());
-    // What cannot be followed is not told.
+    // Writers that cannot be determined are omitted.
     let found = found.unwrap_or_default();
     let step = |node: NodeId| run.traced.slice.nodes.get(node as usize).map(|node| node.at.step);
     let read_at: Vec<u64> = received.iter().filter_map(|item| step(item.node)).collect();

@@ -1,8 +1,8 @@
 //! The causes with their values in both versions.
 //!
-//! Every step of the tree is a moment of one run. The same moment of the other
-//! run is found by its execution index ([`crate::align`]); where there is none,
-//! the other version never came there, which is often the explanation itself.
+//! Every step of the tree is an executed instruction of one run. The corresponding one of the other run is
+//! found by its execution index ([`crate::align`]). If there is none, the other version never executed it,
+//! which is often the explanation itself.
 
 use crate::align::Side;
 use crate::answer::{Cause, Link, Observation, Place, ValuePair};
@@ -28,38 +28,38 @@ pub struct Comparison<'c, 'l> {
     observation: &'c Observation,
 }
 
-/// A step with what was seen there in its own run and in the other.
+/// A step with the values there in its own run and in the other.
 struct Sight {
     own: Option<LineSnapshot>,
     other: Option<LineSnapshot>,
-    /// Where the other run did the same.
+    /// The corresponding location in the other run.
     other_place: Option<Place>,
-    /// Both runs were looked at, and the other did not come here.
+    /// Both runs were examined, and the other did not execute this step.
     absent: Option<Absent>,
-    /// The line reads the same in both versions.
+    /// The line has the same text in both versions.
     same_text: bool,
-    /// Its branches decide by its whole condition, in both versions.
+    /// Its branches test its whole condition, in both versions.
     one_test: bool,
-    /// What it negates and decides by, if that is all it does.
+    /// The operand that it negates and tests, if it does nothing else.
     negated: Option<String>,
-    /// What it switches by, if it does.
+    /// The operand of its `switch`, if it has one.
     switched: Option<String>,
-    /// How the other run's value is put into this one.
+    /// The intervention that puts the other run's value into this one.
     link: Option<Link>,
-    /// The call that is looked at instead of a step in a library, and where it stands.
+    /// The call that replaces a step in a library, and its location.
     call: Option<(Occurrence, Place)>,
 }
 
-/// Why the other run did not come to a line.
+/// Why the other run did not execute a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Absent {
     /// Its version does not have the line.
     NoLine,
-    /// Its version has the line at another place.
+    /// Its version has the line elsewhere.
     Moved(u32),
-    /// It did not run the line at all.
+    /// It never ran the line.
     NotRun,
-    /// It ran the line at other moments only.
+    /// It ran the line, but with no corresponding execution.
     NoMoment,
 }
 
@@ -69,7 +69,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
         Comparison { findings, case, observation }
     }
 
-    /// The trees of both runs as one: steps of good below the failure of bad.
+    /// Merges the trees of both runs: steps of good below the failure of bad.
     #[must_use]
     pub fn causes(&self, bad: &[Step], good: &[Step]) -> Vec<Cause> {
         let mut numbers = 0;
@@ -89,7 +89,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
         match (causes.first_mut(), from_good) {
             (Some(top), from_good) => {
                 for cause in from_good {
-                    // The failure itself is there already.
+                    // The failure itself is already the root.
                     if cause.good_place.as_ref().map(|p| (&p.file, p.line))
                         == top.good_place.as_ref().map(|p| (&p.file, p.line))
                         && cause.change.is_none()
@@ -111,7 +111,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
         causes
     }
 
-    /// The ways from the earlier moment of a memory error are ways from the failure, which needed both.
+    /// Moves the paths from the earlier event of a memory error below the failure, which needed both events.
     fn below_failure(&self, causes: Vec<Cause>) -> Vec<Cause> {
         let Some(earlier) = &self.observation.earlier else { return causes };
         let stands = |place: &Option<Place>| place.as_ref().map(|place| (place.file.clone(), place.line));
@@ -134,8 +134,8 @@ impl<'c, 'l> Comparison<'c, 'l> {
         rest
     }
 
-    /// A failure at a closing bracket, to which all returns of a function come, stands at the `return`
-    /// that was taken: the step below, where that has been observed.
+    /// Moves a failure at the closing bracket, where all returns of a function meet, to the `return` that was
+    /// taken: the step below, if it has the observed location.
     fn stand_at_return(&self, top: &mut Cause) {
         let observed = self.observation.place.as_ref().map(|place| (&place.file, place.line));
         let is_taken = |below: &Cause| {
@@ -151,8 +151,8 @@ impl<'c, 'l> Comparison<'c, 'l> {
         }
     }
 
-    /// Ways of good's run end where that went another way. Bad fails further on: that is the
-    /// last step, if it stands elsewhere.
+    /// Paths of good's run end where it took another branch. The failure of bad becomes the last step if it
+    /// has another location.
     fn ended_by_failure(&self, mut causes: Vec<Cause>) -> Vec<Cause> {
         let line = |place: &Option<Place>| place.as_ref().map(|place| (place.file.clone(), place.line));
         let (Some(top), Some(place)) = (causes.first(), &self.observation.place) else { return causes };
@@ -218,8 +218,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             Some(Dependence::Potential) => "could have changed it, going the other way".to_owned(),
             Some(_) => self.passed_on(step, run),
         };
-        // A formula belongs to the line that is shown, which is bad's where there
-        // is one.
+        // A formula belongs to the line that is shown, which is bad's if there is one.
         let formula = (step.side == Side::Bad || place.is_none())
             .then(|| formula(module, &module.functions[node.site.function as usize], node.site.index))
             .flatten();
@@ -256,13 +255,13 @@ impl<'c, 'l> Comparison<'c, 'l> {
         }
     }
 
-    /// The name under which a step's value reached the step above.
+    /// The variable through which a step's value reached the parent step.
     fn passed_on(&self, step: &Step, run: &Run<'_>) -> String {
         let node = run.traced.slice.nodes[step.node as usize];
         let module = run.traced.process.image.module(node.site.module);
         let function = &module.functions[node.site.function as usize];
         let next = node.site.index + 1;
-        // The variable that is bound to what the instruction made.
+        // The variable bound to the result of the instruction.
         let made = function.code[node.site.index as usize].defines().map(|(reg, _)| reg);
         let named = function.bindings.iter().filter(|b| b.at == next || b.at == node.site.index).find(|b| {
             matches!(b.home, program::model::Home::Value(program::inst::Operand::Reg(r), _) if Some(r) == made)
@@ -278,12 +277,12 @@ impl<'c, 'l> Comparison<'c, 'l> {
         Place { file: file.to_owned(), line, column: 0, function: readable(function).into_owned(), text }
     }
 
-    /// Values of steps in their own run, and of the same moments in the other.
+    /// Values of steps in their own run, and at the corresponding steps of the other.
     fn sights(&self, steps: &[&Step], run: &Run<'l>) -> Vec<Sight> {
         let executed: Vec<Occurrence> =
             steps.iter().map(|s| run.traced.slice.nodes[s.node as usize].at).collect();
         let calls = self.calls(steps, &executed, run);
-        // Nobody looks at the lines of a library: what is told is the call of it.
+        // Lines of a library are replaced by the call of it.
         let at: Vec<Occurrence> =
             executed.iter().zip(&calls).map(|(at, call)| call.as_ref().map_or(*at, |call| call.0)).collect();
         let other_run = match run.traced.side {
@@ -295,7 +294,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             None => vec![None; at.len()],
         };
         let found = counterparts(&at);
-        // The value that is put in is that of the step itself.
+        // The intervention replaces the value of the step itself.
         let of_steps = if at == executed { found.clone() } else { counterparts(&executed) };
         let links = other_run.map_or_else(
             || vec![None; at.len()],
@@ -346,11 +345,11 @@ impl<'c, 'l> Comparison<'c, 'l> {
                 };
                 let other_place = self.place_of(other_run, there);
                 let text = other_place.as_ref().map(|p| p.text.clone()).unwrap_or_default();
-                // Where the lines read otherwise, variables of either have values at both.
+                // If the texts of the lines differ, variables of either text have values at both.
                 let own = run.slicer.line_snapshot(at, &own_text, &text);
                 let other = other_run.slicer.line_snapshot(there, &text, &own_text);
                 let same_text = text.trim() == own_text.trim();
-                // Another value of another expression proves nothing, another decision does.
+                // A different value of a different expression proves nothing; a different decision does.
                 let node = run.traced.slice.nodes[step.node as usize];
                 let decides = matches!(run.traced.inst(node.site), Inst::Branch { .. });
                 let link = link.filter(|_| same_text || decides);
@@ -373,7 +372,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             .collect()
     }
 
-    /// The calls by which the program came to those steps that are in a library.
+    /// The calls by which the program entered the library, for steps in a library.
     fn calls(&self, steps: &[&Step], at: &[Occurrence], run: &Run<'l>) -> Vec<Option<(Occurrence, Place)>> {
         let in_library: Vec<usize> =
             (0..steps.len()).filter(|n| is_library(run.traced.file(steps[*n].line))).collect();
@@ -388,7 +387,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
         answer
     }
 
-    /// Why the other run did not come to a line.
+    /// Why the other run did not execute a line.
     fn why_absent(&self, side: Side, file: &str, line: u32) -> Absent {
         let difference = self.case.difference;
         let (there, other) = match side {
@@ -398,7 +397,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
         match there {
             None => {
                 let text = self.case.sources.line(side, file, line).unwrap_or_default();
-                // A line that both versions have at its place is no copy that was moved.
+                // A line that both versions have at corresponding positions is not a moved copy.
                 let stands = |line: &u32| match other {
                     Side::Good => difference.map_line_to_bad(file, *line),
                     Side::Bad => difference.map_line_to_good(file, *line),
@@ -421,18 +420,18 @@ impl<'c, 'l> Comparison<'c, 'l> {
     }
 }
 
-/// File and line of bad and of good.
+/// File and line in bad and in good.
 fn lines(cause: &Cause) -> [Option<(&str, u32)>; 2] {
     [&cause.place, &cause.good_place].map(|place| place.as_ref().map(|place| (&*place.file, place.line)))
 }
 
-/// Puts causes of good's run behind the end of a way of bad's.
+/// Appends causes of good's run to the end of a path of bad's.
 fn go_on(way: &mut Cause, causes: Vec<Cause>) {
     if let Some(next) = way.children.last_mut() {
         return go_on(next, causes);
     }
     for cause in causes {
-        // The line where it crosses over is there already.
+        // The line of the crossing is already there.
         if lines(&cause)[1] == lines(way)[1] {
             way.children.extend(cause.children);
         } else {
@@ -441,7 +440,7 @@ fn go_on(way: &mut Cause, causes: Vec<Cause>) {
     }
 }
 
-/// Puts a way into a tree, where it begins like one of that.
+/// Inserts a path into a tree; common prefixes are shared.
 fn merge(causes: &mut Vec<Cause>, way: Cause) {
     match causes.iter_mut().find(|cause| lines(cause) == lines(&way)) {
         Some(known) => way.children.into_iter().for_each(|next| merge(&mut known.children, next)),
@@ -449,7 +448,7 @@ fn merge(causes: &mut Vec<Cause>, way: Cause) {
     }
 }
 
-/// Numbers causes in the order of a walk.
+/// Numbers causes in preorder.
 pub(crate) fn number(causes: &mut [Cause], next: &mut u32) {
     for cause in causes {
         cause.id = *next;
@@ -458,13 +457,12 @@ pub(crate) fn number(causes: &mut [Cause], next: &mut u32) {
     }
 }
 
-/// Whether a step stands at a closing bracket.
+/// Whether a step is at a closing bracket.
 fn closes(cause: &Cause) -> bool {
     cause.place.as_ref().or(cause.good_place.as_ref()).is_some_and(|place| place.text.trim() == "}")
 }
 
-/// What a closing bracket returns was made by the one step below it, which then stands in its
-/// place.
+/// Replaces a step at a closing bracket by the one step below it, which computed the returned value.
 fn without_closing(mut cause: Cause) -> Cause {
     let hands_on = matches!(cause.kind.as_str(), "value" | "missing");
     if closes(&cause) && hands_on && cause.change.is_none() && cause.children.len() == 1 {
@@ -474,10 +472,10 @@ fn without_closing(mut cause: Cause) -> Cause {
     cause
 }
 
-/// The end of a clean-up passes an exception on: nothing that the program's source says.
+/// The end of a clean-up resumes an exception; it has no counterpart in the source.
 const PASSES_ON: &str = "_Unwind_Resume";
 
-/// Clean-ups that an exception passes through are no steps.
+/// Removes clean-ups through which an exception passes.
 fn without_passing_on(mut cause: Cause) -> Cause {
     if cause.what.starts_with(&was_called(PASSES_ON)) && cause.children.len() == 1 {
         let below = cause.children.pop().unwrap_or_default();
@@ -494,8 +492,7 @@ fn was_called(callee: &str) -> String {
     }
 }
 
-/// Variables of the line in both versions, and what was computed if that is
-/// none of them.
+/// Variables of the line in both versions, and the computed value if none of them holds it.
 fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
     let (bad, good) = match side {
         Side::Bad => (&sight.own, &sight.other),
@@ -512,7 +509,7 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
             *to = Some(value.clone());
         }
     }
-    // What says nothing is shown where the other version has something else there.
+    // An uninformative value is shown only if the other version's value is informative.
     let tells = |value: &Option<String>| value.as_deref().is_some_and(tells);
     pairs.retain(|pair| tells(&pair.bad) || tells(&pair.good));
     let result = |snapshot: &Option<LineSnapshot>| snapshot.as_ref().and_then(|g| g.result.clone());
@@ -522,8 +519,8 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
             |pair: &ValuePair| of(pair).as_ref().zip(value.as_ref()).is_some_and(|(a, b)| same_bits(a, b));
         value.is_none() || pairs.iter().any(is)
     };
-    // Lines that read otherwise compute something else. A structure is shown as such, not as the
-    // words that it is handed on in.
+    // Lines with different texts compute different expressions. A structure is shown as such, not as the
+    // machine words in which it is passed.
     let is_structure = |value: &Option<String>| value.as_ref().is_some_and(|v| v.starts_with('{'));
     let by_structure = pairs.iter().any(|p| p.bad != p.good && is_structure(&p.bad) && is_structure(&p.good));
     let is_comparable = (sight.same_text || bad.is_none() || good.is_none()) && !by_structure;
@@ -539,9 +536,9 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
     pairs
 }
 
-/// Whether two texts show the same bits: a result is shown with a sign, its variable may have none.
+/// Whether two texts represent the same bits: a result is shown as signed, its variable may be unsigned.
 fn same_bits(a: &str, b: &str) -> bool {
-    // A character is shown behind its number.
+    // The text of a character has its number first.
     let number = |text: &str| text.split(' ').next()?.parse::<i128>().ok();
     let numbers = || Some((number(a)?, number(b)?));
     let differ = |(a, b): (i128, i128)| a.abs_diff(b);
@@ -592,7 +589,7 @@ fn sentence(
         .switched
         .as_deref()
         .filter(|_| matches!(bad.as_ref().or(good.as_ref()), Some(Decision::Value(_))));
-    // By its type, where the line's own value has one: the name of an enumerator, a character.
+    // Formatted by type if the line's own value has one: the name of an enumerator, a character.
     let typed = operand.and_then(|operand| values.iter().find(|pair| pair.name == operand));
     let (bad, good) = match typed {
         Some(pair) => (
@@ -642,7 +639,7 @@ fn sentence(
     }
 }
 
-/// What came out of a call that may throw.
+/// The outcome of a call that may throw.
 fn thrown(
     bad: Option<&Decision>,
     good: Option<&Decision>,
@@ -659,7 +656,7 @@ fn thrown(
     })
 }
 
-/// Why the other run has no such moment, after what this one did.
+/// Why the other run has no corresponding step, as the end of a sentence.
 fn beside(absent: Option<Absent>, reference: &str) -> String {
     match absent {
         Some(Absent::NotRun) => format!("; {reference} did not run this line"),

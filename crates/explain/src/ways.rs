@@ -1,71 +1,66 @@
-//! From what was observed back to everything it came from, by the easiest way.
+//! Shortest dependence paths from the observed failure to the nodes of its slice.
 //!
-//! A slice holds far more than anybody reads. What matters first is what made
-//! the wrong value, then what decided that this was run, then what decided
-//! that: each step through a decision is one *layer* further out (the
-//! critical predicates of AFTER). Within a layer fewer lines are better.
+//! A slice is far larger than a reader can use. The computation of the wrong value matters first, then the
+//! decision that let it run, then the decision that led to that one: each decision on the path is one *layer*
+//! further out (the critical predicates of AFTER). Within a layer, paths with fewer lines are shorter.
 
 use slice::slice::Needs;
 use slice::{Dependence, NodeId, Slice};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How far a node is from what was observed.
+/// The distance of a node from the observed failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Distance {
-    /// Potential dependences on branches that have no counterpart in the other run: nothing shows
-    /// that they would have gone the other way.
+    /// Potential dependences on branches that have no counterpart in the other run: there is no evidence that
+    /// they would have taken the other direction.
     pub unconfirmed: u32,
-    /// Lines on the way whose value is the same in good and bad, and sizes of blocks: what made the
-    /// runs differ did not come through them.
+    /// Lines on the path whose value is the same in good and bad, and sizes of blocks: the difference between
+    /// the runs did not propagate through them.
     pub dull: u32,
-    /// Decisions on the way: branches, calls that only led here, and where in
-    /// memory a value was looked for.
+    /// Decisions on the path: branches, calls as control dependences, and dependences of addresses.
     pub decisions: u32,
     /// Changes from one line to another.
     pub hops: u32,
 }
 
-/// How far, and from where; from nowhere for a criterion.
+/// Distance and predecessor; no predecessor for a criterion.
 type Reached = (Distance, Option<(NodeId, Dependence)>);
 
-/// The easiest way to each node of a slice.
+/// The shortest path to each node of a slice.
 pub struct Ways {
-    /// None: not reached.
+    /// `None`: not reached.
     reached: Vec<Option<Reached>>,
 }
 
-/// What the search asks about nodes.
+/// The node properties that the search uses.
 pub trait Ground {
     /// A number for the node's source line; equal for the same line.
     fn line(&self, node: NodeId) -> u32;
-    /// The value here is the same in both versions: an explanation of the
-    /// difference should go elsewhere if it can.
+    /// The value here is equal in both versions: an explanation of the difference should avoid it if
+    /// possible.
     fn dull(&self, node: NodeId) -> bool;
-    /// The value here is known to be another one in the other version, or nothing is compared.
+    /// The value here is known to differ in the other version, or nothing is compared.
     fn differs(&self, node: NodeId) -> bool;
-    /// The dependence only says where in memory the node's value was: not what
-    /// it is, but how it was reached.
+    /// The dependence only determines the address of the node's value, not the value itself.
     fn reaches(&self, node: NodeId, how: Dependence) -> bool;
-    /// The dependence says how large a block of memory is: not what is in it.
+    /// The dependence determines the size of a memory block, not its content.
     fn sizes(&self, _node: NodeId, _how: Dependence) -> bool {
         false
     }
-    /// The node calls a function that is not of the program: an output is what such a call reads, not
-    /// where that is.
+    /// The node calls an external function: an output is the data that such a call reads, not its address.
     fn calls_external(&self, _node: NodeId) -> bool {
         false
     }
-    /// The node chooses what runs because an exception came.
+    /// The node selects what runs because an exception was caught.
     fn catches(&self, _node: NodeId) -> bool {
         false
     }
-    /// The node decides whether an exception came out of a call.
+    /// The node decides whether a call threw an exception.
     fn lands(&self, _node: NodeId) -> bool {
         false
     }
-    /// How far a criterion is from what was observed: not at all, unless the way to it is one of
-    /// the other run.
+    /// The initial distance of a criterion: zero, unless its path begins in the other run.
     fn start(&self, _node: NodeId) -> Distance {
         Distance::default()
     }
@@ -88,9 +83,8 @@ pub fn decides(how: Dependence) -> bool {
 }
 
 impl Ways {
-    /// Dijkstra's algorithm from the criteria. `free`: that a criterion ran at
-    /// all is what was observed (an assertion failed, a line was printed that
-    /// should not be), so its first decision costs nothing.
+    /// Dijkstra's algorithm from the criteria. `free`: the observation is that a criterion was executed at
+    /// all (an assertion failed, an extra line was printed), so its first decision costs nothing.
     #[must_use]
     pub fn find(slice: &Slice, needs: &Needs, ground: &dyn Ground, free: bool) -> Ways {
         let mut reached: Vec<Option<Reached>> = vec![None; slice.nodes.len()];
@@ -106,13 +100,13 @@ impl Ways {
                 continue;
             }
             for &(next, how) in needs.of(node) {
-                // The branch went the same way in the other run: it is not what made the difference. And any
-                // call might have thrown an exception, which neither version's source says.
+                // The branch took the same direction in the other run, so it did not cause the difference.
+                // And any call might have thrown an exception, which neither version's source states.
                 if how == Dependence::Potential && (ground.dull(next) || ground.lands(next)) {
                     continue;
                 }
-                // The exception was thrown under the activation that catches it, so what made that run
-                // is found behind the throw as well. That it was thrown is the reason.
+                // The exception was thrown below the activation that catches it, so the control dependences
+                // of the handler are also reached through the throw. The throw is the cause.
                 if matches!(how, Dependence::Control | Dependence::Call) && ground.catches(node) {
                     continue;
                 }
@@ -138,14 +132,13 @@ impl Ways {
         Ways { reached }
     }
 
-    /// How far a node is; none if nothing leads to it.
+    /// The distance of a node; `None` if no path reaches it.
     #[must_use]
     pub fn distance(&self, node: NodeId) -> Option<Distance> {
         self.reached.get(node as usize).copied().flatten().map(|(d, _)| d)
     }
 
-    /// The way from the criterion to a node: each node with how the one
-    /// before needed it.
+    /// The path from the criterion to a node: each node with the dependence of its predecessor on it.
     #[must_use]
     pub fn to(&self, node: NodeId) -> Vec<(NodeId, Option<Dependence>)> {
         let mut way = Vec::new();

@@ -1,4 +1,4 @@
-//! Which lines and functions ran, and how often.
+//! Executed lines and functions, and their counts.
 
 use program::model::Place;
 use replay::error::Result;
@@ -7,8 +7,7 @@ use replay::observer::{Observer, View};
 use replay::process::LoadedProcess;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Counts blocks: all a line needs, at a fraction of the cost of its
-/// instructions.
+/// Counts blocks: sufficient for lines, at a fraction of the cost of counting instructions.
 struct Blocks {
     /// By number of the function in the image, then by block.
     counts: Vec<Vec<u64>>,
@@ -37,8 +36,8 @@ impl Observer for Blocks {
     }
 }
 
-/// Block counts of all streams, and the frames that never came to the end of
-/// their block. What comes before a failure to replay is still true.
+/// Block counts of all streams, and the frames that did not reach the end of their block. Counts before a
+/// failure to replay are valid.
 fn blocks(process: &LoadedProcess) -> Result<(Blocks, Vec<Frame>)> {
     let mut blocks = Blocks { counts: vec![Vec::new(); process.image.functions() as usize] };
     let mut open = Vec::new();
@@ -51,8 +50,8 @@ fn blocks(process: &LoadedProcess) -> Result<(Blocks, Vec<Frame>)> {
 }
 
 /// How often each line ran, over all streams of a process: the file's path as
-/// [`program::model::Module::file_path`] gives it, and the line. A line of
-/// several blocks counts as often as the most frequent.
+/// [`program::model::Module::file_path`] returns it, and the line. The count of a line with several blocks is
+/// that of the most frequent one.
 ///
 /// # Errors
 /// If a stream does not replay.
@@ -65,7 +64,7 @@ pub fn executed_lines(process: &LoadedProcess) -> Result<BTreeMap<(String, u32),
     Ok(lines)
 }
 
-/// The places that ran: function, file, line and column.
+/// The executed locations: function, file, line and column.
 ///
 /// # Errors
 /// If a stream does not replay.
@@ -77,8 +76,8 @@ pub fn executed_places(process: &LoadedProcess) -> Result<BTreeSet<(String, Stri
     Ok(places)
 }
 
-/// Calls `with` for each place of each function that ran, with the function's name, the file, and how often it
-/// did.
+/// Calls `with` for each location of each executed function, with the function's name, the file, and the
+/// count.
 fn executed(process: &LoadedProcess, with: &mut dyn FnMut(&str, &str, Place, u64)) -> Result<()> {
     let (blocks, open) = blocks(process)?;
     for (number, counts) in blocks.counts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Names for lines and instructions that both versions agree on.
+//! Keys for lines and instructions that agree between both versions.
 
 use super::{LineMap, Side};
 use program::cfg::Graph;
@@ -11,23 +11,22 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
-/// Lines behind the last one with code that may still matter to an edit
-/// between functions.
+/// Lines after the last one with code that may still be relevant to an edit between functions.
 const SLACK: u32 = 64;
 
-/// The lines of both versions, and which of them are the same.
+/// The lines of both versions, and their correspondence.
 pub struct Lines<'a> {
     map: &'a LineMap<'a>,
     good_root: PathBuf,
     bad_root: PathBuf,
-    /// Lines of good that bad still has.
+    /// Lines of good that bad still contains.
     kept: HashSet<(String, u32)>,
-    /// Keys of a file's lines, as far as they were asked for.
+    /// Keys of a file's lines, computed on demand.
     known: RefCell<HashMap<(Side, String), Vec<u64>>>,
 }
 
 impl<'a> Lines<'a> {
-    /// `bad` says which files there are; `map` takes its lines to those of good.
+    /// `bad` supplies the files; `map` takes lines of bad to those of good.
     #[must_use]
     pub fn new(map: &'a LineMap<'a>, good_root: &Path, bad_root: &Path, bad: &Image) -> Lines<'a> {
         let mut lines = Lines {
@@ -60,8 +59,7 @@ impl<'a> Lines<'a> {
         lines
     }
 
-    /// A path as it is written in the answer: relative to the version's root
-    /// where it lies within.
+    /// A path in the form of the answer: relative to the version's root if it is below it.
     #[must_use]
     pub fn relative(&self, side: Side, path: &str) -> String {
         let path = tidy(Path::new(path));
@@ -72,14 +70,14 @@ impl<'a> Lines<'a> {
         path.strip_prefix(root).unwrap_or(&path).display().to_string()
     }
 
-    /// The line of good that a line of bad was. Files outside of the versions
-    /// are the same for both.
+    /// The line of good that corresponds to a line of bad. Files outside of the versions are the same for
+    /// both.
     #[must_use]
     pub fn in_good(&self, file: &str, line: u32) -> Option<(String, u32)> {
         if Path::new(file).is_absolute() { Some((file.to_owned(), line)) } else { (self.map)(file, line) }
     }
 
-    /// The key of a line; `file` as [`Lines::relative`] gives it.
+    /// The key of a line; `file` as [`Lines::relative`] returns it.
     fn key(&self, side: Side, file: &str, line: u32) -> u64 {
         let mut known = self.known.borrow_mut();
         let keys = known.entry((side, file.to_owned())).or_insert_with(|| vec![changed(file, 0)]);
@@ -93,7 +91,8 @@ impl<'a> Lines<'a> {
             };
             keys.push(match same {
                 Some((file, line)) => kept(&file, line),
-                // The first edited line follows a kept one, the others follow it.
+                // The first edited line gets the odd key after the kept line before it, the others repeat
+                // that key.
                 None if before & 1 == 0 => before | 1,
                 None => before,
             });
@@ -102,7 +101,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Keys of kept lines are even; what follows such a line has the odd one.
+/// The key of a kept line, an even number; edited lines after it have the odd number that follows.
 fn kept(file: &str, line: u32) -> u64 {
     mix(text(file), u64::from(line)) as u64 & !1
 }
@@ -111,7 +110,7 @@ fn changed(file: &str, line: u32) -> u64 {
     kept(file, line) | 1
 }
 
-/// Without `.` and `..`, by the letters of the path: the files may be gone.
+/// Removes `.` and `..` lexically: the files may no longer exist.
 pub fn tidy(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -136,10 +135,10 @@ pub(crate) fn text(text: &str) -> u128 {
     hash
 }
 
-/// What alignment knows of a function before it runs.
+/// The static information of a function that alignment uses.
 pub struct FunctionKeys {
     pub(crate) name: u64,
-    /// Of each instruction.
+    /// The key of each instruction.
     pub(crate) instruction: Vec<u64>,
     pub(crate) line: Vec<u64>,
     pub(crate) loop_nest: LoopNest,
@@ -152,7 +151,7 @@ impl FunctionKeys {
         let mut files: HashMap<u32, String> = HashMap::new();
         let mut line = Vec::with_capacity(function.code.len());
         let mut instruction = Vec::with_capacity(function.code.len());
-        // How many of a kind the line had so far.
+        // The number of instructions seen so far, by line and kind.
         let mut seen: HashMap<(u64, u64), u64> = HashMap::new();
         for (i, inst) in function.code.iter().enumerate() {
             let number = function.code_places.get(i).copied().unwrap_or(0);
@@ -178,8 +177,8 @@ impl FunctionKeys {
     }
 }
 
-/// What sort of instruction it is. Comparisons are all one sort: an edit that
-/// turns one round should not hide that it is the same condition.
+/// The kind of an instruction. All comparisons have one kind: an edit that inverts one should not hide that
+/// it is the same condition.
 fn kind(module: &Module, inst: &Inst) -> u64 {
     let (number, more) = match inst {
         Inst::Bin { op, .. } => (1, *op as u64),

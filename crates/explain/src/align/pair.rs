@@ -1,12 +1,11 @@
-//! Which process of one recording is which of the other, and which thread.
+//! Pairs the processes and threads of two recordings.
 
 use recording::{Decoder, Event, Process, Recording};
 use replay::process::{LoadedProcess, LoadedStream};
 use std::path::Path;
 
-/// Pairs (bad, good) of indices into `processes`. Processes belong together if
-/// they ran the same program with the same arguments, in the order they were
-/// started; then those of the same program with other arguments.
+/// Pairs (bad, good) of indices into `processes`. Processes with the same program and the same arguments are
+/// paired in the order of their start; then those of the same program with other arguments.
 #[must_use]
 pub fn pair_processes(good: &Recording, bad: &Recording) -> Vec<(usize, usize)> {
     let describe = |recording: &Recording| recording.processes.iter().map(Kind::of).collect::<Vec<_>>();
@@ -53,8 +52,8 @@ fn pair(bad: &[Kind], good: &[Kind]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Pairs (bad, good) of indices into `streams`: threads by the function they
-/// began with and the order of their creation.
+/// Pairs (bad, good) of indices into `streams`: threads are paired by their first function and the order of
+/// their creation.
 #[must_use]
 pub fn pair_streams(good: &LoadedProcess, bad: &LoadedProcess) -> Vec<(usize, usize)> {
     let describe = |p: &LoadedProcess| -> Vec<(bool, String)> {

@@ -1,4 +1,4 @@
-//! What activations store.
+//! The stores of activations.
 
 use super::keys::Lines;
 use super::{Index, Side, Track};
@@ -9,10 +9,10 @@ use replay::process::LoadedProcess;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Addresses and the values that were stored there.
+/// Addresses and the values stored there.
 pub type Stored = HashSet<(u64, u64)>;
 
-/// What the activation of each index stored in this stream, itself and not by what it called.
+/// The stores of the activation of each index in this stream, without those of its callees.
 ///
 /// # Errors
 /// If the stream does not replay.
@@ -39,7 +39,7 @@ pub fn stores_of(
 
 struct Watch<'a> {
     track: Track<'a>,
-    /// Activations somebody asked for, from 1.
+    /// The requested activations, numbered from 1.
     numbers: HashMap<u128, u32>,
     stored: Vec<Stored>,
 }

@@ -1,4 +1,4 @@
-//! Following a replay by names that both versions share.
+//! Tracks the activations of a replay by keys that both versions share.
 
 use super::keys::FunctionKeys;
 use super::{Index, Lines, Side};
@@ -7,7 +7,7 @@ use replay::activations::{self, Activations, Keys, mix};
 use replay::image::Image;
 use replay::observer::View;
 
-/// A function that runs.
+/// An active function.
 pub type Activation = activations::Activation<FunctionKeys>;
 
 impl Keys for FunctionKeys {
@@ -24,8 +24,7 @@ impl Keys for FunctionKeys {
     }
 }
 
-/// The stack of activations. Its user passes on the calls it gets as an
-/// observer.
+/// The stack of activations. An observer forwards its calls to it.
 pub struct Track<'a> {
     side: Side,
     lines: &'a Lines<'a>,
@@ -33,25 +32,25 @@ pub struct Track<'a> {
 }
 
 impl<'a> Track<'a> {
-    /// Nothing runs yet.
+    /// An empty stack.
     #[must_use]
     pub fn new(image: &Image, side: Side, lines: &'a Lines<'a>) -> Track<'a> {
         Track { side, lines, activations: Activations::new(image) }
     }
 
-    /// A function was entered.
+    /// Enters a function.
     pub fn enter(&mut self, view: &View<'_>) -> &mut Activation {
         let (side, lines) = (self.side, self.lines);
         self.activations.enter(view, || FunctionKeys::of(view.module(), view.function(), side, lines))
     }
 
-    /// An instruction ran.
+    /// Updates the current instruction.
     #[inline]
     pub fn step(&mut self, view: &View<'_>) -> Option<&mut Activation> {
         self.activations.step(view)
     }
 
-    /// Control went over an edge.
+    /// Updates the loop iterations for an edge.
     #[inline]
     pub fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
         self.activations.edge(view, from, to);
@@ -72,7 +71,7 @@ impl<'a> Track<'a> {
         Some((mix(iteration_key, line), self.activations.index(depth)?))
     }
 
-    /// The index of the instruction a frame stands at.
+    /// The index of a frame's current instruction.
     #[must_use]
     pub fn index(&self, depth: usize) -> Option<Index> {
         let f = self.activations.frames.get(depth.wrapping_sub(1))?;
@@ -87,7 +86,7 @@ impl<'a> Track<'a> {
         })
     }
 
-    /// The indices of all frames up to a depth, and when each ran last.
+    /// The indices of all frames up to a depth, and the step of each.
     #[must_use]
     pub fn stack(&self, depth: usize) -> Vec<(Index, u64)> {
         (1..=depth).filter_map(|d| Some((self.index(d)?, self.activations.frames[d - 1].step))).collect()

@@ -1,11 +1,12 @@
-//! Bit-fields in formulas: the word around them, its shifts and its masks are the compiler's.
+//! Bit-fields in formulas: hides the containing word, its shifts and its masks, which the compiler
+//! introduces.
 
 use super::{DEEPEST, Reader, number};
 use program::inst::{BinOp, CastOp, Inst, Operand};
 use program::model::{Home, TypeKind};
 
 impl Reader<'_> {
-    /// What the store of a bit-field says: `line->kind = 3`.
+    /// The formula for the store of a bit-field: `line->kind = 3`.
     pub(super) fn bit_store(&self, index: u32, address: Operand) -> Option<String> {
         let access = self.function.bit_access(index)?;
         let target = self.bit_place(address, access.mask)?;
@@ -28,7 +29,8 @@ impl Reader<'_> {
         Some(format!("{target} = {value}"))
     }
 
-    /// The bit-field that an instruction takes out of its word, if it is the last one that does.
+    /// The bit-field that an instruction extracts from its word, if it is the last instruction of the
+    /// extraction.
     pub(super) fn bit_load(&self, inst: &Inst) -> Option<String> {
         let Inst::Bin { op, bits, a, b: Operand::Const(constant), .. } = inst else { return None };
         let (inner, shift) = match self.binary(*a) {
@@ -52,7 +54,7 @@ impl Reader<'_> {
         if takes_out { self.bit_place(*addr, mask) } else { None }
     }
 
-    /// An operation with a constant behind casts between integers.
+    /// A binary operation with a constant; casts between integers are skipped.
     fn binary(&self, operand: Operand) -> Option<(BinOp, Operand, u64)> {
         let Operand::Reg(reg) = operand else { return None };
         match self.definition(reg)?.1 {
@@ -62,7 +64,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The member that the bits of a word at an address are.
+    /// The member that occupies the bits of a word at an address.
     fn bit_place(&self, address: Operand, mask: u64) -> Option<String> {
         let (object, ty, offset) = self.object(address)?;
         let TypeKind::Record { members, .. } = self.bare(ty)? else { return None };
@@ -73,7 +75,7 @@ impl Reader<'_> {
         Some(format!("{object}{}", members.iter().find(is_it)?.name))
     }
 
-    /// The object that has an address, as a prefix for its members: its type, and how far in.
+    /// The object at an address, as a prefix for its members: its type, and the offset in it.
     fn object(&self, address: Operand) -> Option<(String, u32, i64)> {
         let behind = |pointer: Operand| self.pointer(pointer).map(|(name, ty)| (format!("{name}->"), ty));
         let Operand::Reg(reg) = address else { return None };
@@ -92,7 +94,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The variable at a place of the frame: a prefix for its members, its type, and how far in.
+    /// The variable at an offset of the frame: a prefix for its members, its type, and the offset in it.
     fn in_frame(&self, offset: u64) -> Option<(String, u32, i64)> {
         self.function.bindings.iter().find_map(|binding| {
             let Home::Frame(first) = binding.home else { return None };
