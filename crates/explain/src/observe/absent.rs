@@ -1,11 +1,9 @@
-//! Why something that one run did was not done by the other.
+//! Why the other run did not execute an instruction that one run executed.
 //!
-//! The calls that led to it are followed into the other run as far as they
-//! happened there. In the innermost activation that both have, control must
-//! have gone another way: the last branch there that decides whether the
-//! instruction runs, and that went where it cannot run any more, is the place.
-//! If there is none, the activation never came that far: the process ended in
-//! something it called.
+//! The call stack of the instruction is followed into the other run as far as the corresponding activations
+//! exist. In the innermost common activation, control must have taken another branch: the last branch there
+//! that controls the instruction, and that took an edge from which it is not reachable any more, is the
+//! answer. If there is none, the activation did not get that far: the process ended in one of its callees.
 
 use super::Error;
 use crate::align::{self, Index, Lines, Side, Track};
@@ -17,7 +15,7 @@ use replay::process::LoadedProcess;
 use slice::{Criterion, Occurrence, Wanted};
 use std::collections::{HashMap, VecDeque};
 
-/// The place in the other run that decided.
+/// The point in the other run that decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Decided {
     pub criterion: Criterion,
@@ -26,19 +24,17 @@ pub(super) struct Decided {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// A branch led away from it.
+    /// A branch took an edge from which it is not reachable.
     Branch,
-    /// The same instruction ran, but called something else or with another
-    /// effect.
+    /// The same instruction ran, but called another function or had another effect.
     Instruction,
-    /// The process ended before.
+    /// The process ended first.
     Ended,
-    /// The code is not there any more; this is the closest that is.
+    /// The code no longer exists; this is the closest remaining instruction.
     Near,
 }
 
-/// Why the instruction `at` of `done` did not happen in `other`. `stream` is
-/// the other run's.
+/// Why the instruction `at` of `done` did not run in `other`. `stream` is the other run's.
 pub(super) fn why_not(
     (done, done_side): (&LoadedProcess, Side),
     at: Occurrence,
@@ -80,7 +76,7 @@ pub(super) fn why_not(
         Some((step, true)) if l.target => decided(step, Wanted::All, Why::Branch),
         _ if l.target && open > 0 => decided(walk.last.min(end), Wanted::Ran, Why::Ended),
         Some((step, _)) => decided(step, Wanted::All, Why::Near),
-        // The code is gone. What led to the activation is the closest.
+        // The code no longer exists. The call that led to the activation is the closest.
         None => match level.checked_sub(1).and_then(|l| walk.levels[l].ran) {
             Some(step) => decided(step, Wanted::Ran, Why::Near),
             None => decided(walk.last.min(end), Wanted::Ran, Why::Ended),
@@ -88,12 +84,10 @@ pub(super) fn why_not(
     }
 }
 
-/// How many instructions before a place are looked for, to say where code that
-/// is gone has stood.
+/// How many preceding instructions are searched for the former location of removed code.
 const BEFORE: usize = 64;
 
-/// The last instruction before `at`, in the same activation, that the other
-/// run has as well.
+/// The last instruction before `at`, in the same activation, that the other run also executed.
 fn nearest(
     (done, side): (&LoadedProcess, Side),
     at: Occurrence,
@@ -140,22 +134,22 @@ impl Observer for Recent {
     }
 }
 
-/// One call on the way, looked for in the other run.
+/// One call on the stack, searched in the other run.
 struct Level {
     index: Index,
-    /// In the run that has it.
+    /// In the run that executed the instruction.
     at: Occurrence,
     entered: bool,
-    /// Whether the function has the instruction at all.
+    /// Whether the function contains the instruction.
     target: bool,
     block: u32,
-    /// Blocks whose branch decides whether it runs.
+    /// Blocks whose branch controls it.
     deciding: Vec<bool>,
-    /// Blocks from which it can still be reached without going round a loop.
+    /// Blocks from which it is reachable without a back edge.
     reaching: Vec<bool>,
-    /// When it ran, at the same moment.
+    /// The step of the corresponding execution.
     ran: Option<u64>,
-    /// The last deciding branch, and whether it led away.
+    /// The last controlling branch, and whether it took an edge away from the instruction.
     branch: Option<(u64, bool)>,
 }
 
@@ -198,7 +192,7 @@ impl Observer for Walk<'_> {
             |index: usize| f.blocks.iter().position(|b| (b.start as usize..b.end as usize).contains(&index));
         let exact = keys.instruction.iter().position(|k| *k == level.index.instruction_key);
         level.target = exact.is_some();
-        // Without the instruction, whatever its line still has.
+        // If the instruction no longer exists, uses any remaining instruction of its line.
         let near = exact.or_else(|| keys.line.iter().position(|k| *k == level.index.line_key));
         let Some(block) = near.and_then(block_of) else { return };
         level.block = block as u32;
@@ -214,12 +208,12 @@ impl Observer for Walk<'_> {
             && level.deciding.get(from as usize) == Some(&true)
             && matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. })
         {
-            // Branches of later rounds decide nothing about this one.
+            // Branches of later iterations do not control this execution.
             let wanted = &level.index.iterations;
             let here = self.track.iterations(depth);
             let common = here.len().min(wanted.len());
             if here[..common] <= wanted[..common] {
-                // Another round of a loop around it is not this round.
+                // A back edge of a loop around the instruction leads to another iteration.
                 let round = self.track.activations.frames[depth - 1]
                     .keys
                     .loop_nest
@@ -245,7 +239,7 @@ impl Observer for Walk<'_> {
     }
 }
 
-/// Blocks on whose branch a block depends, directly or not.
+/// Blocks on whose branch a block is control dependent, directly or transitively.
 fn deciding(graph: &Graph, block: u32) -> Vec<bool> {
     let depends = graph.control_dependence();
     let mut found = vec![false; graph.len()];
@@ -260,7 +254,7 @@ fn deciding(graph: &Graph, block: u32) -> Vec<bool> {
     found
 }
 
-/// Blocks from which a block can be reached without an edge back.
+/// Blocks from which a block is reachable without a back edge.
 fn reaching(graph: &Graph, block: u32) -> Vec<bool> {
     let mut rank = vec![0; graph.len()];
     for (i, b) in graph.reverse_postorder().into_iter().enumerate() {

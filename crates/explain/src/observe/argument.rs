@@ -1,4 +1,4 @@
-//! Which argument of an output call made a byte, and what to ask about it.
+//! Determines the argument of an output call that produced a byte, and the slicing criterion for it.
 
 use super::Error;
 use externals::format::{Conversion, Number, Parser, Piece, Size};
@@ -12,20 +12,20 @@ use replay::observer::{EventContext, ExternalCall, Observer, View};
 use replay::process::LoadedProcess;
 use slice::Wanted;
 
-/// Longest format looked at.
+/// The maximum length of a format string.
 const MAX_FORMAT: usize = 1 << 20;
 
-/// The part of a call that made a byte.
+/// The part of a call that produced a byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Blamed {
     pub wanted: Vec<Wanted>,
-    /// Number of the argument in the call, from 1, if it was one.
+    /// Number of the argument in the call, from 1, if an argument produced the byte.
     pub argument: Option<usize>,
 }
 
-/// What made byte `k` of an output. `other` is the same call in the other
-/// version, with its byte at the same position: where an earlier conversion
-/// ended early, that one is to blame, not what follows.
+/// The part of a call that produced byte `k` of an output. `other` is the same call in the other version,
+/// with its byte at the same position: if an earlier conversion ended early, that conversion is blamed, not
+/// what follows.
 pub(super) fn blame(
     process: &LoadedProcess,
     stream: usize,
@@ -37,7 +37,7 @@ pub(super) fn blame(
     let mut caller = Caller { event, k, other, armed: false, blamed: None };
     let mut machine = Machine::new(&process.image, &s.stream);
     let mut limit = event.instruction;
-    // The call may take some more instructions if it calls back.
+    // The call may execute more instructions through callbacks.
     while caller.blamed.is_none() {
         if let Stop::Ended(_) = machine.run(&mut caller, limit)? {
             break;
@@ -47,7 +47,7 @@ pub(super) fn blame(
     Ok(caller.blamed.unwrap_or(Blamed { wanted: vec![Wanted::All], argument: None }))
 }
 
-/// Waits for the call: what it reads is certain to be known after it.
+/// Observes the end of the call: the memory that it reads is certainly known then.
 struct Caller<'e> {
     event: &'e IoEvent,
     k: usize,
@@ -103,7 +103,7 @@ fn of_call(view: &View<'_>, event: &IoEvent, k: usize, other: Option<(&IoEvent, 
             let pointer = known.and_then(pointer_slot).and_then(|s| index_of_slot(call, s));
             let memory = Wanted::Memory { address: event.address.wrapping_add(k as u64), len: 1 };
             let mut blamed = Blamed { wanted: vec![memory], argument: pointer.map(|p| p + 1) };
-            // How much is written is said by the other arguments.
+            // The other arguments determine the length of the output.
             for (i, arg) in call.args.iter().enumerate() {
                 let asked = Some(i) == pointer || k as u64 + 1 >= event.length;
                 if let (true, Operand::Reg(r)) = (asked, arg.value) {
@@ -120,7 +120,7 @@ fn known(view: &View<'_>, call: &Call) -> Option<&'static External> {
     view.image.external_at(view.value(call.callee)).and_then(|e| e.1)
 }
 
-/// The slot of the pointer to the bytes.
+/// The slot of the argument that points to the output bytes.
 fn pointer_slot(external: &External) -> Option<u8> {
     let range = match external.io?.data {
         Data::Read(i) | Data::Line(i) | Data::Text(i) => external.reads.get(i as usize)?,
@@ -148,14 +148,14 @@ fn slot(call: &Call, slot: u8) -> Option<&Arg> {
     call.args.get(index_of_slot(call, slot)?)
 }
 
-/// The registers of an argument, and more.
+/// A criterion of the registers of an argument and of `wanted`.
 fn registers(call: &Call, argument: usize, mut wanted: Vec<Wanted>) -> Blamed {
     let mut regs = Vec::new();
     if let Some(Arg { value: Operand::Reg(r), ty }) = call.args.get(argument) {
         regs.extend(*r..*r + ty.slots());
     }
     if regs.is_empty() {
-        // A constant: only that it was written can be asked.
+        // For a constant, the only criterion is that the call ran.
         wanted.push(Wanted::Ran);
     } else {
         wanted.push(Wanted::Registers(regs));
@@ -163,8 +163,8 @@ fn registers(call: &Call, argument: usize, mut wanted: Vec<Wanted>) -> Blamed {
     Blamed { wanted, argument: Some(argument + 1) }
 }
 
-/// A byte of formatted output: from the format's slot and the position of the
-/// conversion in it, and how far into what it made.
+/// The origin of a byte of formatted output, from the slot of the format, the position of the conversion in
+/// it, and the offset in the output of the conversion.
 fn formatted_byte(
     view: &View<'_>,
     call: &Call,
@@ -179,7 +179,7 @@ fn formatted_byte(
         _ => None,
     });
     let Some(c) = conversion.filter(|c| c.arg.is_some()) else {
-        // Text of the format itself.
+        // A literal character of the format.
         let memory = Wanted::Memory { address: text_at.wrapping_add((at + into) as u64), len: 1 };
         let mut wanted = vec![memory];
         if let Some(Arg { value: Operand::Reg(r), .. }) = slot(call, format_slot) {
@@ -221,7 +221,7 @@ fn formatted_byte(
     }
 }
 
-/// Arguments that say width and precision.
+/// Arguments that specify width and precision.
 fn extra(c: &Conversion) -> impl Iterator<Item = u32> {
     [c.width, c.precision].into_iter().filter_map(|n| match n {
         Number::Arg(n) => Some(n),
@@ -229,8 +229,7 @@ fn extra(c: &Conversion) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The byte of a string that a conversion wrote at `into`; the NUL if the
-/// string ended there.
+/// The byte of a string that a conversion wrote at `into`; the NUL if the string ended there.
 fn string_byte(c: &Conversion, value: u64, memory: &Memory, into: usize, length: usize) -> Option<Wanted> {
     if c.kind != b's' || c.size == Size::Long || value == 0 {
         return None;
@@ -241,8 +240,8 @@ fn string_byte(c: &Conversion, value: u64, memory: &Memory, into: usize, length:
     Some(Wanted::Memory { address: value.wrapping_add(byte as u64), len: 1 })
 }
 
-/// Where a `va_list` has the arguments of a format: address and length, by the
-/// rules of the System V ABI for x86-64.
+/// The location of the arguments of a format in a `va_list`: address and length, by the rules of the System V
+/// ABI for x86-64.
 fn listed(text: &[u8], list: u64, memory: &Memory) -> Vec<(u64, u64)> {
     #[derive(Clone, Copy)]
     enum Class {

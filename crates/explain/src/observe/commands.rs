@@ -1,5 +1,4 @@
-//! Output of programs that are not recorded: the first command by which the runs started them
-//! differently.
+//! Output of programs that are not recorded: finds the first command that the runs started differently.
 
 use super::ends::stack_at;
 use super::scene::Scene;
@@ -7,12 +6,12 @@ use super::{Error, Observed};
 use slice::started::StartedProgram;
 use slice::{Slicer, SlicerOptions};
 
-/// The first call that started a program with another command than in good. `summary` says what
-/// differs in the output.
+/// The first call that started a program with another command than in good. `summary` describes the
+/// difference of the output.
 pub(super) fn command(scene: &Scene<'_>, summary: &str) -> Result<Option<Observed>, Error> {
     for bad in 0..scene.bad.len() {
         let Some(good) = scene.partner(bad) else { continue };
-        // What cannot be replayed to its end has started nothing that is known.
+        // For a process that does not replay to its end, no started programs are known.
         let started = |process| {
             Slicer::new(process, SlicerOptions::default())
                 .started()

@@ -1,9 +1,9 @@
-//! Who damaged the heap.
+//! Finds the write that damaged the heap.
 //!
-//! An allocator that finds its own data overwritten aborts: long after the write, in a call that is
-//! right. A replay that knows the blocks sees the write itself: the first one that touches no live
-//! block but lies where the allocator keeps its data, beside a block, or in a block that was freed. A pointer
-//! that was never allocated is seen when it is freed.
+//! An allocator that finds its metadata overwritten aborts: long after the write, in a correct call. A replay
+//! that tracks the blocks observes the write itself: the first one that touches no live block but the
+//! allocator's metadata next to a block, or a freed block. A pointer that was never allocated is detected
+//! when it is freed.
 
 use super::Error;
 use super::ends::{Standing, machine_at, standing};
@@ -17,7 +17,7 @@ use replay::process::LoadedProcess;
 use slice::{Occurrence, Wanted};
 use std::collections::BTreeMap;
 
-/// The allocator keeps its data within so many bytes of a block.
+/// The allocator keeps its metadata within this many bytes of a block.
 const BESIDE: u64 = 16;
 
 /// A function and an instruction of it.
@@ -27,21 +27,21 @@ type Site = (u32, u32);
 pub(super) struct Damage {
     pub at: Occurrence,
     pub wanted: Vec<Wanted>,
-    /// The functions under way, outermost first.
+    /// The call stack, outermost first.
     pub frames: Vec<Site>,
     pub what: What,
 }
 
-/// What the program did.
+/// The kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// So many bytes, so far before or behind a block that was allocated there.
+    /// Wrote `len` bytes at distance `by` before or after a block; `allocated` is its allocation site.
     Outside { len: u64, by: u64, before: bool, size: u64, allocated: Site },
-    /// So many bytes of a block that had been freed there.
+    /// Wrote `len` bytes of a freed block.
     Freed { len: u64, freed: Freed },
-    /// A block was freed that had been freed there before.
+    /// Freed a block a second time.
     Again { freed: Freed },
-    /// What was freed is no block of the heap.
+    /// Freed a pointer that is not a heap block.
     NoBlock(Pointee),
 }
 
@@ -49,14 +49,14 @@ pub(super) enum What {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Freed {
     pub by: Site,
-    /// When, in the stream that damaged the heap.
+    /// The step of the free, in the stream that damaged the heap.
     pub step: u64,
 }
 
-/// Memory that no allocator gave.
+/// Memory that is not the beginning of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pointee {
-    /// So far into a block that was allocated there.
+    /// At offset `by` of a block; `allocated` is its allocation site.
     Inside { by: u64, allocated: Site },
     /// A variable or constant of the program: its symbol in a module.
     Data { module: u32, symbol: u32 },
@@ -68,19 +68,19 @@ pub(super) enum Pointee {
 struct Block {
     size: u64,
     allocated: Site,
-    /// None while it lives.
+    /// `None` while the block is live.
     freed: Option<Freed>,
 }
 
 #[derive(Default)]
 struct Watcher {
     blocks: BTreeMap<u64, Block>,
-    /// Step and register of the address, if that is what matters.
+    /// Step of the damage, and the register of the address if the address is the criterion.
     found: Option<(u64, Option<u32>, What)>,
 }
 
 impl Watcher {
-    /// The block that begins at an address or nearest below it.
+    /// The block at an address or the nearest one below it.
     fn below(&self, address: u64) -> Option<(u64, Block)> {
         self.blocks.range(..=address).next_back().map(|(start, block)| (*start, *block))
     }
@@ -102,7 +102,7 @@ impl Watcher {
             if address < end {
                 return match block.freed {
                     Some(freed) => Some(What::Freed { len, freed }),
-                    // It begins inside and may go on behind.
+                    // The write begins inside the block and may extend past its end.
                     None if address.saturating_add(len) <= end => None,
                     None => Some(outside(len, 0, false, block)),
                 };
@@ -118,7 +118,7 @@ impl Watcher {
         {
             what = Some(outside(len, *start - address, true, *block));
         }
-        // Between two blocks, the one that the address was computed from is meant.
+        // Between two blocks, the block from which the address was computed is the one that was overrun.
         let meant = what.and(register).and_then(|r| base(view, r)).and_then(|base| {
             let (start, block) = self.below(base).filter(|(start, block)| base - start < block.size)?;
             let (before, by) = if address < start {
@@ -141,7 +141,7 @@ impl Watcher {
         }
     }
 
-    /// What was freed and is now part of a new block is no block any more.
+    /// Removes freed blocks whose memory is part of a new block.
     fn allocated(&mut self, address: u64, size: u64, at: Site) {
         let over: Vec<u64> =
             self.blocks.range(address..address.saturating_add(size)).map(|(start, _)| *start).collect();
@@ -162,7 +162,7 @@ fn outside(len: u64, by: u64, before: bool, block: Block) -> What {
     What::Outside { len, by, before, size: block.size, allocated: block.allocated }
 }
 
-/// The pointer that an address was computed from.
+/// The pointer from which an address was computed.
 fn base(view: &View<'_>, register: u32) -> Option<u64> {
     let code = &view.function().code;
     let made = code.iter().find(|inst| inst.defines().is_some_and(|(dst, _)| dst == register))?;
@@ -193,7 +193,7 @@ impl Observer for Watcher {
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
-        // The call was counted when it was made.
+        // The counter already includes the call.
         let step = view.count.saturating_sub(1);
         let at = call.frames.last().map_or((0, view.index), |f| (f.function, f.pc));
         let argument = call.args.first().copied().unwrap_or(0);
@@ -214,13 +214,13 @@ impl Observer for Watcher {
     }
 }
 
-/// Whether a call leaves the program to free a block.
+/// Whether a call frees a block in external code.
 fn frees(view: &View<'_>, call: &Call) -> bool {
     let known = view.image.external_at(view.value(call.callee)).and_then(|external| external.1);
     known.is_some_and(|known| known.has(flag::FREES))
 }
 
-/// What a pointer points to that is not the beginning of a block, if that is certain.
+/// What a pointer points to, if that is certainly not the beginning of a block.
 fn pointee(machine: &Machine<'_>, watcher: &Watcher, address: u64) -> Option<Pointee> {
     let inside = watcher.below(address).filter(|(start, block)| address - start < block.size);
     if let Some((start, block)) = inside {
@@ -246,13 +246,13 @@ fn pointee(machine: &Machine<'_>, watcher: &Watcher, address: u64) -> Option<Poi
     Some(Pointee::Local { function: frame.function })
 }
 
-/// The first write of a stream that damaged the heap.
+/// The first damage to the heap in a stream.
 pub(super) fn first(process: &LoadedProcess, stream: usize) -> Result<Option<Damage>, Error> {
     let s = process.streams.get(stream).ok_or(Error::NoStream(stream))?;
     let mut watcher = Watcher::default();
     let mut machine = Machine::new(&process.image, &s.stream);
     machine.run(&mut watcher, u64::MAX)?;
-    // The call that the allocator did not return from was not seen.
+    // The observer did not see the call from which the allocator did not return.
     let last = || {
         let view = machine.view()?;
         let Inst::Call(call) = view.inst() else { return None };

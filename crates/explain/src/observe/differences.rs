@@ -1,5 +1,4 @@
-//! The first difference of an output: a wrong value, or something written
-//! that should not be, or something that should.
+//! The first difference of an output: a wrong value, an extra write, or a missing one.
 
 use super::absent::{Decided, Why};
 use super::argument::{Blamed, blame};
@@ -12,17 +11,17 @@ use super::{Error, Observed, Sinks, absent};
 use crate::align::Side;
 use slice::{Criterion, Occurrence, Wanted};
 
-/// A byte that a recorded write made.
+/// A byte written by a recorded write.
 #[derive(Clone, Copy)]
 struct Byte {
     write: Write,
-    /// Which byte of the write.
+    /// Offset of the byte in the write.
     k: usize,
-    /// The call.
+    /// The call that wrote it.
     at: Occurrence,
 }
 
-/// What the test's outputs, or else those of its processes, show.
+/// Compares the outputs of the test, or else those of its processes.
 pub(super) fn output(scene: &mut Scene<'_>, sinks: Sinks) -> Result<Option<Observed>, Error> {
     let (good, bad) = (scene.good_run.output, scene.bad_run.output);
     let mut compared: Vec<(Sink, &[u8], &[u8])> = Vec::new();
@@ -58,8 +57,8 @@ pub(super) fn output(scene: &mut Scene<'_>, sinks: Sinks) -> Result<Option<Obser
         }
         seen = seen.or(Some((d, summary)));
     }
-    // Somebody in between has changed it (a filter), or only looked at it (a
-    // script): what the recorded processes themselves wrote may still differ.
+    // Another process changed the output (a filter), or only tested it (a script): the output of the recorded
+    // processes themselves may still differ.
     for bad in 0..scene.bad.len() {
         let Some(good) = scene.partner(bad) else { continue };
         for sink in [Sink::Stdout, Sink::Stderr] {
@@ -111,8 +110,8 @@ pub(super) fn output(scene: &mut Scene<'_>, sinks: Sinks) -> Result<Option<Obser
     })
 }
 
-/// The sentence, with the place. The observation's summary may already have
-/// the words that go before the place.
+/// The sentence with the location. The observation's summary may already contain the words before the
+/// location.
 fn sentence(summary: &str, observed: &Observed) -> String {
     let Some(place) = &observed.observation.place else { return summary.to_owned() };
     let what = match observed.observation.summary.as_str() {
@@ -122,7 +121,7 @@ fn sentence(summary: &str, observed: &Observed) -> String {
     format!("{summary}; {what} {}", at(place))
 }
 
-/// The pieces that an output is made of.
+/// The writes that produced an output.
 struct Made {
     offset: usize,
     good: Vec<Piece>,
@@ -134,7 +133,7 @@ fn byte(ends: &[ProcessEnd], pieces: &[Piece], offset: usize) -> Result<Option<B
     Ok(Some(Byte { write, k, at: call_of(ends, write)? }))
 }
 
-/// The call that made a write.
+/// The call that executed a write.
 fn call_of(ends: &[ProcessEnd], write: Write) -> Result<Occurrence, Error> {
     let event = write.event(ends);
     let process = &ends[write.process].loaded;
@@ -156,7 +155,7 @@ fn call_of(ends: &[ProcessEnd], write: Write) -> Result<Occurrence, Error> {
     Ok(Occurrence { stream: write.stream as u32, step })
 }
 
-/// From the byte to what is asked.
+/// Derives the criteria from the byte.
 fn trace(scene: &Scene<'_>, made: &Made) -> Result<Option<Observed>, Error> {
     let ours = byte(&scene.bad, &made.bad, made.offset)?;
     let theirs = byte(&scene.good, &made.good, made.offset)?;
@@ -190,20 +189,19 @@ fn written(scene: &Scene<'_>, kind: &str, byte: Byte) -> Result<Observed, Error>
     Ok(scene.observed(kind, byte.write.process, &frames))
 }
 
-/// Both runs wrote something there.
+/// Both runs wrote a byte at this offset.
 fn both(scene: &Scene<'_>, made: &Made, ours: Byte, theirs: Byte) -> Result<Observed, Error> {
     let in_bad = scene.in_bad(theirs.write.process, theirs.at)?;
     let exact = in_bad.as_ref().and_then(|(bad, _, f)| (*bad == ours.write.process).then_some(f.exact?));
     let Some(exact) = exact else {
-        // Good's write did not happen. If bad's is one that good made later,
-        // something was left out.
+        // Bad did not execute good's write. If good executed bad's write later, bad omitted something.
         let is_in_good =
             scene.in_good(ours.write.process, ours.at)?.is_some_and(|(_, _, f)| f.exact.is_some());
         if is_in_good && let Some(observed) = missing(scene, made, theirs)? {
             return Ok(observed);
         }
-        // A child's write is not compared with one of the parent: what differs between these two
-        // differs in good as well.
+        // A child's write is not compared with the parent's: differences between these two exist in good as
+        // well.
         if !is_in_good && scene.partner(ours.write.process).is_some_and(|good| good != theirs.write.process) {
             return extra(scene, ours);
         }
@@ -212,8 +210,8 @@ fn both(scene: &Scene<'_>, made: &Made, ours: Byte, theirs: Byte) -> Result<Obse
     if exact == ours.at {
         return same_call(scene, ours, theirs);
     }
-    // The write that should have made the byte came earlier, with less, or
-    // comes later, behind something else.
+    // The write that should have produced the byte came earlier and was shorter, or comes later, after
+    // another write.
     let earlier = made.bad.iter().find(|p| {
         p.write.process == ours.write.process
             && p.write.stream == exact.stream as usize
@@ -246,7 +244,7 @@ fn same_call(scene: &Scene<'_>, ours: Byte, theirs: Byte) -> Result<Observed, Er
     Ok(observed)
 }
 
-/// Each wrote in a way the other did not: that it was written and what.
+/// Each run executed a write that the other did not: the criteria are its execution and its value.
 fn instead(scene: &Scene<'_>, ours: Byte, theirs: Byte) -> Result<Observed, Error> {
     let mut observed = written(scene, "output", ours)?;
     let wanted = |blamed: Blamed| {
@@ -264,7 +262,7 @@ fn instead(scene: &Scene<'_>, ours: Byte, theirs: Byte) -> Result<Observed, Erro
     Ok(observed)
 }
 
-/// Bad wrote what good did not.
+/// Bad executed a write that good did not.
 fn extra(scene: &Scene<'_>, ours: Byte) -> Result<Observed, Error> {
     let bad = ours.write.process;
     let mut observed = written(scene, "extra-output", ours)?;
@@ -283,7 +281,7 @@ fn extra(scene: &Scene<'_>, ours: Byte) -> Result<Observed, Error> {
     Ok(observed)
 }
 
-/// Good wrote what bad did not.
+/// Good executed a write that bad did not.
 fn missing(scene: &Scene<'_>, made: &Made, theirs: Byte) -> Result<Option<Observed>, Error> {
     let good = theirs.write.process;
     let Some(bad) = scene.partner_of_good(good) else { return Ok(None) };
@@ -295,7 +293,7 @@ fn missing(scene: &Scene<'_>, made: &Made, theirs: Byte) -> Result<Option<Observ
         return Ok(None);
     };
     if why == Why::Instruction {
-        // The call was made and wrote less.
+        // The call ran and wrote less.
         let piece = made.bad.iter().find(|p| {
             p.write.process == bad && call_of(&scene.bad, p.write).is_ok_and(|at| at == criterion.at)
         });
@@ -306,7 +304,7 @@ fn missing(scene: &Scene<'_>, made: &Made, theirs: Byte) -> Result<Option<Observ
     }
     let frames = stack_at(&scene.bad[bad].loaded, criterion.at)?;
     let mut observed = scene.observed("missing-output", bad, &frames);
-    // Becomes a part of the sentence.
+    // The beginning of the sentence.
     observed.observation.summary = match why {
         Why::Branch | Why::Instruction => "what decided against it is".to_owned(),
         Why::Ended => "the process ended before,".to_owned(),

@@ -1,4 +1,4 @@
-//! How each recorded process ended, what it put out, and where it stood.
+//! How each recorded process ended, its output, and its call stack at the end.
 
 use super::Error;
 use program::inst::{Call, Inst};
@@ -13,10 +13,10 @@ use slice::Occurrence;
 
 /// One stream, replayed to its end.
 pub(super) struct StreamEnd {
-    /// None if it did not replay that far.
+    /// `None` if the stream did not replay to its end.
     pub end: Option<End>,
     pub error: Option<String>,
-    /// Instructions, and how many of them were a fork parent's.
+    /// Executed instructions, and how many of them were inherited from the parent of a fork.
     pub instructions: u64,
     pub inherited: u64,
     pub time: u64,
@@ -35,8 +35,7 @@ pub(super) struct ProcessEnd {
     pub streams: Vec<StreamEnd>,
 }
 
-/// Replays everything once. Processes whose program cannot be loaded are left
-/// out and named in `notes`.
+/// Replays all processes once. Processes whose program cannot be loaded are omitted and named in `notes`.
 pub(super) fn replay_all(recording: &Recording, notes: &mut Vec<String>) -> Vec<ProcessEnd> {
     let mut all = Vec::new();
     for (index, process) in recording.processes.iter().enumerate() {
@@ -82,7 +81,7 @@ fn to_end(image: &Image, stream: &Stream) -> StreamEnd {
 }
 
 impl ProcessEnd {
-    /// The stream that ended the process by a signal: which, where.
+    /// The stream that a signal ended: its index, the signal, and the address.
     pub fn crash(&self) -> Option<(usize, u32, u64, bool)> {
         self.streams.iter().enumerate().find_map(|(i, s)| match s.end {
             Some(End::Crash { signal, address, located }) => Some((i, signal, address, located)),
@@ -90,8 +89,8 @@ impl ProcessEnd {
         })
     }
 
-    /// The exit status, and the stream that decided it: the one that stands
-    /// in a call that ends the process, or the one `main` returned from.
+    /// The exit status, and the stream that decided it: one that is in a call that ends the process, or else
+    /// the first one that exited, in which `main` returned.
     pub fn exit(&self) -> Option<(usize, u32)> {
         let statuses: Vec<(usize, u32)> = self
             .streams
@@ -116,7 +115,7 @@ pub(super) fn ends_process(name: &str) -> bool {
     matches!(name, "exit" | "_exit" | "_Exit" | "quick_exit" | "err" | "errx" | "verr" | "verrx" | "error")
 }
 
-/// Name of the function a frame is calling, and the call.
+/// The name of the function that a frame is calling, and the call.
 pub(super) fn call_at<'i>(image: &'i Image, frame: &Frame) -> Option<(String, &'i Call)> {
     let code = image.code(frame.function);
     let module = image.module(code.module);
@@ -127,7 +126,7 @@ pub(super) fn call_at<'i>(image: &'i Image, frame: &Frame) -> Option<(String, &'
     }
 }
 
-/// The name of a direct callee; empty if it is computed.
+/// The name of a direct callee; empty for an indirect call.
 pub(super) fn callee_name(image: &Image, module: u32, call: &Call) -> String {
     match call.callee {
         program::inst::Operand::Symbol { symbol, .. } => {
@@ -137,7 +136,7 @@ pub(super) fn callee_name(image: &Image, module: u32, call: &Call) -> String {
     }
 }
 
-/// The instruction a frame stands at, and when it ran.
+/// The current instruction of a frame, and its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Standing {
     pub module: u32,
@@ -170,8 +169,8 @@ impl Observer for LastSteps {
     }
 }
 
-/// What every frame executed last when `limit` instructions had run, outermost
-/// first. The innermost may have returned already.
+/// The last instruction of every frame after `limit` instructions, outermost first. The innermost frame may
+/// have returned already.
 pub(super) fn standing(process: &LoadedProcess, stream: usize, limit: u64) -> Result<Vec<Standing>, Error> {
     let mut last = LastSteps::default();
     if let Some(s) = process.streams.get(stream) {
@@ -180,7 +179,7 @@ pub(super) fn standing(process: &LoadedProcess, stream: usize, limit: u64) -> Re
     Ok(last.0)
 }
 
-/// The machine before an instruction runs: its operands are there.
+/// The machine before an instruction runs, when its operands are available.
 pub(super) fn machine_at(process: &LoadedProcess, stream: usize, step: u64) -> Result<Machine<'_>, Error> {
     let s = process.streams.get(stream).ok_or(Error::NoStream(stream))?;
     let mut machine = Machine::new(&process.image, &s.stream);
@@ -188,21 +187,20 @@ pub(super) fn machine_at(process: &LoadedProcess, stream: usize, step: u64) -> R
     Ok(machine)
 }
 
-/// The functions and instructions under way before an instruction runs,
-/// outermost first.
+/// The call stack before an instruction runs: functions and instructions, outermost first.
 pub(super) fn stack_at(process: &LoadedProcess, at: Occurrence) -> Result<Vec<(u32, u32)>, Error> {
     let stream = at.stream as usize;
     let machine = machine_at(process, stream, at.step)?;
     if !machine.frames().is_empty() {
         return Ok(machine.frames().iter().map(|f| (f.function, f.pc)).collect());
     }
-    // The first instruction of all: its function is entered together with it.
+    // The first instruction of the stream: its function is entered together with it.
     let stack = standing(process, stream, at.step.saturating_add(1))?;
     let number = |s: &Standing| Some((process.image.function(s.module, s.function)?, s.index));
     Ok(stack.iter().filter_map(number).collect())
 }
 
-/// When the call ran in which a frame stood at the end, counted from the outside.
+/// The execution of the call that a frame, counted from the outermost, was in at the end.
 pub(super) fn last_call(process: &ProcessEnd, stream: usize, frame: usize) -> Result<Occurrence, Error> {
     let steps = standing(&process.loaded, stream, u64::MAX)?;
     let step = steps.get(frame).map_or(0, |s| s.step);

@@ -1,4 +1,5 @@
-//! Failures by themselves: assertions, `abort`, signals; and what is none of all.
+//! Failures that are observable by themselves: assertions, `abort`, signals; and the unknown failure as a
+//! fallback.
 
 use super::damage::{self, Damage, Pointee, What};
 use super::ends::{ProcessEnd, call_at, last_call, machine_at};
@@ -15,8 +16,8 @@ use slice::{Criterion, Occurrence, Wanted};
 const ABORT: u32 = 6;
 const ASSERTIONS: [&str; 3] = ["__assert_fail", "__assert_perror_fail", "__assert"];
 
-/// Where a process of bad ended: the frame that called the end, counted from
-/// the outside, and when.
+/// The end of a process of bad: the frame that called the ending function, counted from the outermost, and
+/// the step.
 struct Last {
     bad: usize,
     stream: usize,
@@ -31,7 +32,7 @@ impl Last {
     }
 }
 
-/// A process of bad that died in one of the functions where good's did not.
+/// A process of bad that died in one of the functions while good's did not.
 fn died_in(scene: &Scene<'_>, names: &[&str]) -> Result<Option<Last>, Error> {
     for (bad, process) in scene.bad.iter().enumerate() {
         let Some((stream, ABORT, ..)) = process.crash() else { continue };
@@ -47,7 +48,7 @@ fn died_in(scene: &Scene<'_>, names: &[&str]) -> Result<Option<Last>, Error> {
     Ok(None)
 }
 
-/// What decided in good that it did not come to this.
+/// Adds as criterion of good the branch that kept it from this failure.
 fn ask_why_not(scene: &Scene<'_>, observed: &mut Observed, last: &Last) -> Result<(), Error> {
     let Some(good) = scene.partner(last.bad) else { return Ok(()) };
     observed.good_process = Some(scene.good[good].index);
@@ -93,7 +94,7 @@ pub(super) fn abort(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
     Ok(Some(observed))
 }
 
-/// Death by a signal where good's process did not die of it.
+/// Death by a signal of which good's process did not die.
 pub(super) fn signal(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
     for bad in 0..scene.bad.len() {
         let process = &scene.bad[bad];
@@ -126,15 +127,15 @@ fn crashed(
         observed.observation.summary = format!("the process was killed by {name}, outside of recorded code");
         return Ok(observed);
     };
-    // A call was counted when it was made; what faults by itself was not.
+    // The counter includes a call when it is made, but not an instruction that itself faults.
     let called = matches!(view.inst(), Inst::Call(_));
     let step = if called { executed.saturating_sub(1) } else { executed };
     let here = Occurrence { stream: stream as u32, step };
     let fault = matches!(signal, 7 | 11);
     let touched = pointer::addresses(view.inst()).into_iter().filter(|o| {
         let value = view.value(*o);
-        // Faults are reported for the byte that lacks; a library function may
-        // have come some way.
+        // The fault address is that of the inaccessible byte; a library function may have advanced the
+        // pointer before.
         value == address || (address.wrapping_sub(value) < 4096) || (address == 0 && !canonical(value))
     });
     let pointer = if fault { touched.min_by_key(|o| address.wrapping_sub(view.value(*o))) } else { None };
@@ -163,7 +164,7 @@ fn crashed(
         _ if fault => format!("the process was killed by {name} at address {address:#x}{through} {place}"),
         _ => format!("the process was killed by {name} {place}"),
     };
-    // What an allocator finds overwritten was overwritten before.
+    // Damage that an allocator detects was done earlier.
     if called && pointer.is_none() {
         drop(machine);
         if let Some(damage) = damage::first(&process.loaded, stream)? {
@@ -180,7 +181,7 @@ fn crashed(
     asked(scene, observed, bad, here, wanted, frames.len())
 }
 
-/// The heap was damaged: the story is about that, not about where the allocator noticed.
+/// The heap was damaged: the observation describes the damage, not the detection by the allocator.
 fn damaged(
     scene: &Scene<'_>,
     bad: usize,
@@ -205,7 +206,7 @@ fn damaged(
                 Pointee::Data { module, symbol } => {
                     let module = image.module(module);
                     let name = readable(&module.symbols[symbol as usize].name);
-                    // Constants without a name are called `.str`, `.str.1` and so on.
+                    // Constants without a name have names such as `.str` and `.str.1`.
                     if name.is_empty() || name.starts_with('.') {
                         "a constant of the program".to_owned()
                     } else {
@@ -244,7 +245,8 @@ fn damaged(
          the program {did}, {here}"
     );
     let mut observed = asked(scene, observed, bad, damage.at, damage.wanted.clone(), damage.frames.len())?;
-    // Either the block should still live, or it should not be used any more: why it was freed is asked as well.
+    // Either the block should still be live, or it should not be used any more: the free is a criterion as
+    // well.
     if let What::Freed { freed, .. } | What::Again { freed } = damage.what {
         let at = Occurrence { stream: damage.at.stream, step: freed.step };
         observed.criteria.push(Criterion { at, wanted: vec![Wanted::Ran] });
@@ -253,7 +255,7 @@ fn damaged(
     Ok(observed)
 }
 
-/// Asks about a moment of bad, and about the corresponding one of good.
+/// Adds a criterion at a step of bad, and at the corresponding step of good.
 fn asked(
     scene: &Scene<'_>,
     mut observed: Observed,
@@ -290,8 +292,8 @@ fn canonical(address: u64) -> bool {
     (address.cast_signed() << 16 >> 16).cast_unsigned() == address
 }
 
-/// What is asked about an instruction of bad, in terms of the same one in
-/// good: registers are numbered anew in each version.
+/// Translates the criterion at an instruction of bad to the same instruction in good: register numbers differ
+/// between versions.
 pub(super) fn same_operand(
     scene: &Scene<'_>,
     bad: usize,
@@ -326,7 +328,7 @@ pub(super) fn same_operand(
     Ok(same.collect())
 }
 
-/// Nothing recorded explains it.
+/// The fallback if the recordings do not explain the failure.
 pub(super) fn unknown(scene: &Scene<'_>) -> Result<Observed, Error> {
     let (good, bad) = (scene.good_run.output, scene.bad_run.output);
     let differs = (0..scene.bad.len()).find(|b| {

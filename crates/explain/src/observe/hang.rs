@@ -1,10 +1,9 @@
-//! Where a process was when time ran out.
+//! Where a process was when the time limit expired.
 //!
-//! A thread writes its time down at calls and returns only, so a recording
-//! that was cut inside a loop without calls says no more than that the loop
-//! was entered. Replay can go on by itself from there: nothing came from
-//! outside any more. The innermost loop that the second half of the run never
-//! left is the one.
+//! A thread records its time only at calls and returns, so a recording that was cut inside a loop without
+//! calls shows only that the loop was entered. Replay can continue on its own from there, since no more
+//! external values arrive. The answer is the innermost loop that the process did not leave in the second half
+//! of the run.
 
 use super::ends::{ProcessEnd, call_at};
 use super::places::at;
@@ -20,13 +19,13 @@ use replay::observer::{Effect, Null, Observer, View};
 use replay::process::LoadedProcess;
 use slice::{Criterion, Occurrence, Wanted};
 
-/// How far replay goes on behind the last known time: enough to tell an endless
-/// loop from a long one next to it, and little enough to slice.
+/// How far replay continues after the last recorded time: enough to distinguish an endless loop from a long
+/// one next to it, and little enough to slice.
 const BEYOND: u64 = 1 << 14;
 
 const NEVER: u64 = u64::MAX;
 
-/// What a process did when it was stopped.
+/// The state of a process when it was stopped.
 struct Hang {
     stream: usize,
     /// Function of the image and instruction: the loop's header, or the call.
@@ -34,24 +33,24 @@ struct Hang {
     index: u32,
     what: What,
     criteria: Vec<Criterion>,
-    /// New end of the stream, if replay went on.
+    /// The new end of the stream, if replay continued.
     horizon: u64,
-    /// Frames outside of the one with the loop.
+    /// Number of frames from the outermost one up to that of the loop or call.
     depth: usize,
     /// Functions and instructions, outermost first.
     stack: Vec<(u32, u32)>,
 }
 
 enum What {
-    /// Was in a loop.
+    /// In a loop.
     Loop,
-    /// Was waiting in this function.
+    /// Waiting in this function.
     Waiting(String),
-    /// Neither: it was on its way.
+    /// Neither: it was running.
     Running,
 }
 
-/// Functions that wait for somebody else.
+/// Functions that wait for another thread or process.
 fn waits(name: &str) -> bool {
     matches!(
         name,
@@ -104,7 +103,7 @@ fn waits(name: &str) -> bool {
     )
 }
 
-/// The test was stopped.
+/// The test reached its time limit.
 pub(super) fn hang(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
     let mut best: Option<(usize, Hang)> = None;
     for bad in 0..scene.bad.len() {
@@ -115,7 +114,7 @@ pub(super) fn hang(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
                 continue;
             }
             let hang = in_stream(&scene.bad[bad], stream, &lines)?;
-            // Who waits may wait for somebody who runs.
+            // A waiting thread may be waiting for a running one.
             let rank = |h: &Hang| match h.what {
                 What::Loop => 2,
                 What::Running => 1,
@@ -146,7 +145,7 @@ pub(super) fn hang(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
         observed.horizon = vec![(hang.stream as u32, hang.horizon)];
     }
     Scene::ask(&mut observed, hang.criteria);
-    // In good, the last time the same condition was looked at.
+    // In good, the last evaluation of the same condition.
     if let Some(at) = first {
         observed.prepare(&mut scene.bad[bad].loaded);
         if let Some((good, _, found)) = scene.in_good(bad, at)?
@@ -158,13 +157,13 @@ pub(super) fn hang(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
     Ok(Some(observed))
 }
 
-/// Where a stream that was cut stood.
+/// What a stream was executing when it was cut.
 fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<Hang, Error> {
     let loaded = &process.loaded;
     let s = loaded.streams.get(stream).ok_or(Error::NoStream(stream))?;
     let horizon = process.streams[stream].time.max(s.stream.time).saturating_add(BEYOND);
     let mut longer = s.stream.clone();
-    // The header's checksum belongs to the time that was written down.
+    // The header's checksum belongs to the recorded time.
     (longer.time, longer.sum) = (horizon, None);
     let samples = samples(loaded, &longer)?;
     let (limit, _) = settled(loaded, &samples);
@@ -223,7 +222,7 @@ fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<H
     Ok(answer)
 }
 
-/// The stack at some moment.
+/// A sample of the call stack.
 struct Sample {
     instructions: u64,
     frames: Vec<Frame>,
@@ -232,11 +231,11 @@ struct Sample {
 /// More samples than this are thinned out.
 const SAMPLES: usize = 256;
 
-/// Instructions looked at behind the moment from which the loop ran.
+/// Instructions observed after the step from which the loop ran.
 const CLOSER: u64 = 200_000;
 
-/// The stack at regular intervals from the start to the end, without watching
-/// what lies between.
+/// Samples of the call stack at regular intervals from the start to the end; instructions between them are
+/// not observed.
 fn samples(process: &LoadedProcess, stream: &Stream) -> Result<Vec<Sample>, Error> {
     let mut machine = Machine::new(&process.image, stream);
     let mut samples: Vec<Sample> = Vec::new();
@@ -261,9 +260,8 @@ fn samples(process: &LoadedProcess, stream: &Stream) -> Result<Vec<Sample>, Erro
     }
 }
 
-/// The innermost loop that the process was in for the second half of its run
-/// (its frame and header), and how far to look closer: somewhat behind the
-/// moment from which it was in that loop.
+/// The innermost loop that the process was in for the second half of its run (frame and header), and the step
+/// up to which to observe it in detail: somewhat after the step at which it entered that loop.
 fn settled(process: &LoadedProcess, samples: &[Sample]) -> (u64, Option<(usize, u32)>) {
     let Some(end) = samples.last() else { return (0, None) };
     let half = samples.partition_point(|g| g.instructions < end.instructions / 2);
@@ -292,7 +290,7 @@ fn settled(process: &LoadedProcess, samples: &[Sample]) -> (u64, Option<(usize, 
             let since = samples.iter().rposition(|g| !(same(g) && inside(g))).map_or(0, |i| i + 1);
             best = Some((since, depth, header));
         }
-        // A callee that the loop calls again and again is not what hangs.
+        // A callee that the loop calls repeatedly is not what hangs.
         let going = |g: &Sample| g.frames[depth].pc == of_end.pc;
         if !late.iter().all(going) {
             break;
@@ -308,7 +306,7 @@ fn nest_of(process: &LoadedProcess, function: u32) -> LoopNest {
     LoopNest::of(&Graph::of(&process.image.module(code.module).functions[code.function as usize]))
 }
 
-/// The first instruction of a block that has a place in the source.
+/// The first instruction of a block with a source location.
 fn first_with_line(function: &program::model::Function, block: u32) -> Option<u32> {
     let b = function.blocks.get(block as usize)?;
     (b.start..b.end).find(|i| function.place(*i as usize).line > 0)
@@ -322,7 +320,7 @@ fn block_of(process: &LoadedProcess, function: u32, index: u32) -> u32 {
 
 struct Watch<'a> {
     track: Track<'a>,
-    /// For each frame and block inside a loop, when its branch ran last.
+    /// For each frame and block inside a loop, the last execution of its branch.
     exits: Vec<Vec<u64>>,
 }
 

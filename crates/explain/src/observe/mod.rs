@@ -1,9 +1,8 @@
-//! What went wrong, and where in the recordings it shows.
+//! The observed failure, and its location in the recordings.
 //!
-//! Given how both test runs ended and what they put out, [`observe`] says what
-//! the difference is, which call of which recorded process made it, and what
-//! to ask a slice about: [`Observed::criteria`] for the bad recording,
-//! [`Observed::good_criteria`] for the corresponding place in the good one.
+//! Given the end and the output of both test runs, [`observe`] returns their difference, the call of the
+//! recorded process that produced it, and the slicing criteria: [`Observed::criteria`] for the bad recording,
+//! [`Observed::good_criteria`] for the corresponding location in the good one.
 
 mod absent;
 mod argument;
@@ -31,7 +30,7 @@ use std::path::Path;
 use thiserror::Error;
 use trials::Status;
 
-/// Why nothing could be observed.
+/// Why the observation failed.
 #[derive(Debug, Error)]
 pub enum Error {
     #[error(transparent)]
@@ -40,7 +39,7 @@ pub enum Error {
     NoStream(usize),
 }
 
-/// How a run of the test command ended, and what it put out.
+/// The end of a run of the test command, and its output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOutput {
     pub exit: Option<i32>,
@@ -48,12 +47,12 @@ pub struct RunOutput {
     pub timed_out: bool,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
-    /// Output files by path, as the user named them.
+    /// Output files by path, as given by the user.
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
 impl From<&trials::TestRun> for RunOutput {
-    /// What cannot be read is taken for empty.
+    /// Unreadable output counts as empty.
     fn from(run: &trials::TestRun) -> RunOutput {
         let read = |path: &Path| std::fs::read(path).unwrap_or_default();
         let (exit, signal, timed_out) = match run.status {
@@ -77,12 +76,12 @@ impl From<&trials::TestRun> for RunOutput {
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
     pub recording: Option<&'a Recording>,
-    /// Root of the version's source tree; places are relative to it.
+    /// Root of the version's source tree; locations are relative to it.
     pub root: &'a Path,
     pub output: &'a RunOutput,
 }
 
-/// Which outputs count besides the exit status.
+/// The outputs that are compared besides the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sinks {
     pub stdout: bool,
@@ -97,7 +96,7 @@ impl Default for Sinks {
     }
 }
 
-/// What was found.
+/// The result of the observation.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
     pub observation: Observation,
@@ -106,40 +105,38 @@ pub struct Observed {
     pub criteria: Vec<Criterion>,
     pub good_process: Option<usize>,
     pub good_criteria: Vec<Criterion>,
-    /// Things the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// A process that was stopped in a loop has written down its time at its
-    /// last call only. The loop goes on in replay up to these times (stream
-    /// index, time); see [`Observed::prepare`].
+    /// A process that was stopped in a loop recorded its time at its last call only. Replay continues the
+    /// loop up to these times (stream index, time); see [`Observed::prepare`].
     pub horizon: Vec<(u32, u64)>,
 }
 
 impl Observed {
-    /// Must be called on the bad process before it is replayed for the
-    /// criteria: a hang lies behind the last time the recording knows.
+    /// Must be called on the bad process before it is replayed for the criteria: a hang is after the last
+    /// recorded time.
     pub fn prepare(&self, process: &mut LoadedProcess) {
         for (stream, time) in &self.horizon {
             if let Some(s) = process.streams.get_mut(*stream as usize) {
-                // The checksum that was written down belongs to the old time.
+                // The recorded checksum belongs to the old time.
                 (s.stream.time, s.stream.sum) = (*time, None);
             }
         }
     }
 }
 
-/// How recordings of a test are loaded: a loop in which it hung is looked at by [`hang`], for as
-/// long as it takes to know it, and not for the minutes that the test had.
+/// Options for loading recordings of a test. [`hang`] examines a loop in which the test hung, only as far as
+/// necessary to identify it, so replay does not repeat the loop for the minutes that the test ran.
 pub(crate) fn options() -> Options {
     Options { last_loop: Some(0), ..Options::default() }
 }
 
-/// Says what differs between the runs and where it shows; see the module's
-/// documentation. `map` takes lines of bad to those of good, files relative to
-/// the versions' roots.
+/// Determines the difference between the runs and its location; see the module's documentation. `map` takes
+/// lines of bad to those of good, with files relative to the versions' roots.
 ///
 /// # Errors
-/// If a recording does not replay where the answer lies. What merely cannot be
-/// explained is an observation of the kind `unknown`.
+/// If a recording does not replay at the location of the difference. A failure that only lacks an explanation
+/// is an observation of the kind `unknown`.
 pub fn observe(good: Run<'_>, bad: Run<'_>, map: &LineMap<'_>, sinks: Sinks) -> Result<Observed, Error> {
     let mut scene = Scene::new(good, bad, map);
     let mut observed = match look(&mut scene, sinks)? {
@@ -150,7 +147,7 @@ pub fn observe(good: Run<'_>, bad: Run<'_>, map: &LineMap<'_>, sinks: Sinks) -> 
     Ok(observed)
 }
 
-/// The first kind of difference there is.
+/// The first kind of difference that applies.
 fn look(scene: &mut Scene<'_>, sinks: Sinks) -> Result<Option<Observed>, Error> {
     if scene.bad_run.output.timed_out && !scene.good_run.output.timed_out {
         return hang::hang(scene);

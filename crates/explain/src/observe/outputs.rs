@@ -1,12 +1,10 @@
-//! Which call of which process made a byte of the test's output.
+//! Determines which call of which process wrote a byte of the test's output.
 //!
-//! The output of a test command is what several processes wrote, one after
-//! the other or mixed, with bytes of programs that were not recorded between.
-//! Nothing in a recording says where in the whole a write came out, so it is
-//! put together again: each process has its writes in order, and at every
-//! position the process whose next writes go on for longest like the output
-//! is taken to have made it. Writes through the C library's buffer and direct
-//! ones are kept apart, as they overtake each other.
+//! The output of a test command consists of the writes of several processes, sequential or interleaved, mixed
+//! with bytes of programs that were not recorded. No recording contains the offset of a write in the whole
+//! output, so the output is reconstructed: each process has its writes in order, and at every offset the
+//! process whose next writes agree longest with the output is assumed to be the writer. Writes through the C
+//! library's buffer and direct writes form separate lists, since they overtake each other.
 
 use super::ends::{ProcessEnd, call_at, callee_name};
 use program::inst::Inst;
@@ -16,11 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 
-/// A chance agreement shorter than this, that ends in the middle of a write,
-/// does not count.
+/// An accidental agreement shorter than this that ends in the middle of a write does not count.
 const TRUSTED: usize = 64;
 
-/// Something the program puts out.
+/// A destination of the program's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sink {
     Stdout,
@@ -54,17 +51,17 @@ impl Write {
     }
 }
 
-/// Bytes of the whole output that a write made.
+/// The bytes of the whole output that a write produced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub write: Write,
-    /// First of its bytes in the write.
+    /// Offset of its first byte in the write.
     pub from: usize,
-    /// In the whole output.
+    /// Its range in the whole output.
     pub at: Range<usize>,
 }
 
-/// The write that made a byte, and which of its bytes it is.
+/// The write that produced a byte, and the offset of the byte in it.
 pub(super) fn find(pieces: &[Piece], offset: usize) -> Option<(Write, usize)> {
     // Later writes to a file replace earlier ones.
     let piece = pieces.iter().rev().find(|p| p.at.contains(&offset))?;
@@ -85,8 +82,8 @@ fn writes(ends: &[ProcessEnd], sink: &Sink) -> Vec<Vec<Write>> {
         .flat_map(|s| s.io.events.iter().filter(|e| !e.out).filter_map(|e| s.io.sources.get(e.source)))
         .map(|s| s.name.as_str())
         .collect();
-    // Another descriptor of the same pipe is the same sink (`2>&1`). What a
-    // recorded process reads does not come out at the end of the pipeline.
+    // Another descriptor of the same pipe is the same sink (`2>&1`). Bytes that a recorded process reads do
+    // not reach the end of the pipeline.
     let names: BTreeSet<&str> = match sink {
         Sink::File(_) => BTreeSet::new(),
         _ => sources().filter(|s| s.kind == wanted && !s.name.is_empty()).map(|s| &*s.name).collect(),
@@ -117,7 +114,7 @@ fn writes(ends: &[ProcessEnd], sink: &Sink) -> Vec<Vec<Write>> {
     all
 }
 
-/// Whether a write went past the C library's buffers.
+/// Whether a write bypassed the C library's buffers.
 fn is_direct(process: &ProcessEnd, e: &IoEvent) -> bool {
     let image = &process.loaded.image;
     let module = image.module(e.position.module);
@@ -131,7 +128,7 @@ fn is_direct(process: &ProcessEnd, e: &IoEvent) -> bool {
     }
 }
 
-/// Takes the output apart. Pieces nobody recorded are missing.
+/// Splits the output into the writes that produced it. Bytes that no recorded process wrote are in no piece.
 pub(super) fn pieces(ends: &[ProcessEnd], sink: &Sink, output: &[u8]) -> Vec<Piece> {
     let lists = writes(ends, sink);
     if let Sink::File(_) = sink {
@@ -153,7 +150,7 @@ pub(super) fn pieces(ends: &[ProcessEnd], sink: &Sink, output: &[u8]) -> Vec<Pie
         .collect()
 }
 
-/// What a process wrote to a sink, buffered writes first, and the pieces.
+/// The output of a process to a sink, buffered writes first, and its pieces.
 pub(super) fn own_output(ends: &[ProcessEnd], process: usize, sink: &Sink) -> (Vec<u8>, Vec<Piece>) {
     let mut output = Vec::new();
     let mut pieces = Vec::new();
@@ -165,8 +162,8 @@ pub(super) fn own_output(ends: &[ProcessEnd], process: usize, sink: &Sink) -> (V
     (output, pieces)
 }
 
-/// Finds the lists' texts in the output: list, number in it, first byte of the
-/// text, and range in the output.
+/// Finds the lists' texts in the output: list, index in it, offset of the first byte in the text, and range
+/// in the output.
 fn weave(lists: &[Vec<&[u8]>], output: &[u8]) -> Vec<(usize, usize, usize, Range<usize>)> {
     let mut next = vec![(0, 0); lists.len()];
     let mut found = Vec::new();
@@ -199,8 +196,8 @@ fn weave(lists: &[Vec<&[u8]>], output: &[u8]) -> Vec<(usize, usize, usize, Range
     found
 }
 
-/// For how many bytes the output goes on like the list from `next`. Whole
-/// texts only, unless the output ends or very much of one agrees.
+/// The number of bytes for which the output agrees with the list from `next`. Only whole texts count, unless
+/// the output ends or at least [`TRUSTED`] bytes of a text agree.
 fn agreement(list: &[&[u8]], next: (usize, usize), output: &[u8]) -> usize {
     let (mut whole, mut at) = (0, 0);
     let mut from = next.1;
@@ -217,7 +214,7 @@ fn agreement(list: &[&[u8]], next: (usize, usize), output: &[u8]) -> usize {
     whole
 }
 
-/// Whether the process is in the middle of a call with this name at its end.
+/// Whether the process ended inside a call of one of these functions.
 pub(super) fn ends_in(process: &ProcessEnd, stream: usize, names: &[&str]) -> Option<usize> {
     let frames = &process.streams.get(stream)?.frames;
     frames
@@ -252,7 +249,7 @@ mod tests {
         let line = "x".repeat(TRUSTED);
         let found = woven(&[vec![&line, "<one>"], vec!["<two>"]], &format!("{line}<two><one>"));
         assert_eq!(found.iter().map(|f| (f.0, f.1)).collect::<Vec<_>>(), [(0, 0), (1, 0), (0, 1)]);
-        // A pipe may take a long text in two parts.
+        // A pipe may accept a long text in two parts.
         let long = "y".repeat(TRUSTED) + "z";
         let found = woven(&[vec![&long], vec!["<two>"]], &format!("{}<two>z", "y".repeat(TRUSTED)));
         assert_eq!(found.iter().map(|f| (f.0, f.1)).collect::<Vec<_>>(), [(0, 0), (1, 0), (0, 0)]);
@@ -265,7 +262,7 @@ mod tests {
     }
 
     proptest! {
-        /// Distinct texts in any mix are all found where they are.
+        /// Distinct texts in any interleaving are all found at their offsets.
         #[test]
         fn every_write_is_found_in_any_mix(order in proptest::collection::vec(0..3usize, 1..40)) {
             let mut lists = vec![Vec::new(); 3];

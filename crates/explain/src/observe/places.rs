@@ -1,5 +1,4 @@
-//! Places as the answer shows them: relative to the version, with the text of
-//! the line.
+//! Locations in the form of the answer: relative to the version, with the text of the line.
 
 use crate::align::keys::tidy;
 use crate::answer::Place;
@@ -20,7 +19,7 @@ impl Sources {
         Sources { root: tidy(root), files: RefCell::default() }
     }
 
-    /// The place of an instruction of the image's function.
+    /// The location of an instruction of a function of the image.
     pub fn place(&self, image: &Image, function: u32, index: u32) -> Place {
         let code = image.code(function);
         let module = image.module(code.module);
@@ -37,7 +36,7 @@ impl Sources {
         }
     }
 
-    /// The text of a line, empty if the file is gone.
+    /// The text of a line, empty if the file no longer exists.
     fn line(&self, path: &Path, line: u32) -> String {
         let mut files = self.files.borrow_mut();
         let lines = files.entry(path.to_owned()).or_insert_with(|| {

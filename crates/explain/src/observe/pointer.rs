@@ -1,14 +1,14 @@
-//! What the source calls a pointer.
+//! The source expression of a pointer.
 
 use program::inst::{Inst, Operand, Reg};
 use program::model::{Function, Home, Module, SymbolKind, TypeKind};
 use replay::observer::View;
 use replay::vars::Bindings;
 
-/// Longer chains of members say nothing to a reader.
+/// Longer chains of members are not useful to a reader.
 const DEPTH: u32 = 6;
 
-/// The variable or member that an operand's value came from: `p`, `list->next`.
+/// The variable or member that an operand was loaded from: `p`, `list->next`.
 pub(super) fn name(view: &View<'_>, operand: Operand) -> Option<String> {
     let names =
         Names { module: view.module(), function: view.function(), bindings: Bindings::of(view.function()) };
@@ -41,7 +41,7 @@ struct Names<'v> {
 }
 
 impl Names<'_> {
-    /// The name of a value, as somebody at instruction `at` would write it.
+    /// The source expression of a value at instruction `at`.
     fn value(&self, at: u32, operand: Operand, depth: u32) -> Option<Named> {
         if depth > DEPTH {
             return None;
@@ -60,7 +60,7 @@ impl Names<'_> {
         let (index, inst) = self.definition(register)?;
         match inst {
             Inst::Copy { a, .. } | Inst::Cast { a, .. } => self.value(index, *a, depth + 1),
-            // What lies at an offset from a pointer is reached through it.
+            // An address at an offset from a pointer is named by that pointer.
             Inst::Address { base, .. } => self.value(index, *base, depth + 1),
             Inst::Load { addr, .. } => self.content(index, *addr, depth + 1),
             _ => None,
@@ -82,7 +82,7 @@ impl Names<'_> {
         })
     }
 
-    /// The name of what is stored at an address.
+    /// The name of the memory at an address.
     fn content(&self, at: u32, address: Operand, depth: u32) -> Option<Named> {
         if let Operand::Symbol { symbol, offset: 0 } = address {
             let s = self.module.symbols.get(symbol as usize)?;
@@ -121,7 +121,7 @@ impl Names<'_> {
         }
     }
 
-    /// What an address is some bytes away from, where members of members are addressed one by one.
+    /// The base of an address and the offset from it, through nested member addresses.
     fn innermost(&self, at: u32, base: Operand, offset: i64) -> (u32, Operand, i64) {
         let (mut at, mut base, mut offset) = (at, base, offset);
         while let Operand::Reg(r) = base
@@ -134,7 +134,7 @@ impl Names<'_> {
         (at, base, offset)
     }
 
-    /// A local that lies in the frame, or the member of one.
+    /// A local in the frame, or a member of one.
     fn local(&self, offset: u64) -> Option<Named> {
         self.function.bindings.iter().find_map(|binding| {
             let Home::Frame(first) = binding.home else { return None };
@@ -149,14 +149,14 @@ impl Names<'_> {
         })
     }
 
-    /// The member of what a pointer points to.
+    /// A member of the object that a pointer points to.
     fn member(&self, base: &Named, offset: u64) -> Option<Named> {
         let link = if self.is_reference(base.ty) { "." } else { "->" };
         self.within(self.target(base.ty)?, offset, format!("{}{link}", base.text), 0)
     }
 
-    /// The member of a record, or of a member of it, that lies so far in. Of a union only the union
-    /// is known.
+    /// The member of a record, or of a nested record, at an offset. Within a union only the union itself is
+    /// known.
     fn within(&self, record: u32, offset: u64, prefix: String, depth: u32) -> Option<Named> {
         let TypeKind::Record { members, union: false } = &self.kind(record)? else { return None };
         let is_at = |m: &&program::model::Member| {
@@ -173,7 +173,7 @@ impl Names<'_> {
         }
         match ty.and_then(|ty| self.kind(ty)) {
             Some(TypeKind::Record { union: false, .. }) => {
-                // The members of a struct without a name are the record's own.
+                // The members of an anonymous struct are members of the enclosing record.
                 let prefix = if m.name.is_empty() { prefix } else { format!("{text}.") };
                 self.within(ty?, inside, prefix, depth + 1)
             }
@@ -184,7 +184,7 @@ impl Names<'_> {
         }
     }
 
-    /// What a type is, behind typedefs.
+    /// The kind of a type without typedefs.
     fn kind(&self, ty: u32) -> Option<&TypeKind> {
         Some(&self.module.types.get(self.strip(ty)? as usize)?.kind)
     }
@@ -202,7 +202,7 @@ impl Names<'_> {
         }
     }
 
-    /// Behind typedefs and qualifiers.
+    /// Strips typedefs and qualifiers.
     fn strip(&self, mut ty: u32) -> Option<u32> {
         for _ in 0..64 {
             match &self.module.types.get(ty as usize)?.kind {

@@ -1,4 +1,4 @@
-//! Both runs, replayed, with what belongs to what.
+//! Both runs, replayed, with the pairing of their processes and streams.
 
 use super::ends::{ProcessEnd, replay_all, stack_at};
 use super::places::Sources;
@@ -47,23 +47,23 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The process of good that belongs to one of bad.
+    /// The process of good that is paired with one of bad.
     pub fn partner(&self, bad: usize) -> Option<usize> {
         self.pairs.iter().find(|p| p.0 == bad).map(|p| p.1)
     }
 
-    /// The process of bad that belongs to one of good.
+    /// The process of bad that is paired with one of good.
     pub fn partner_of_good(&self, good: usize) -> Option<usize> {
         self.pairs.iter().find(|p| p.1 == good).map(|p| p.0)
     }
 
-    /// The stream of good that belongs to one of bad.
+    /// The stream of good that is paired with one of bad.
     pub fn good_stream(&self, bad: usize, good: usize, stream: usize) -> Option<usize> {
         let pairs = pair_streams(&self.good[good].loaded, &self.bad[bad].loaded);
         pairs.iter().find(|p| p.0 == stream).map(|p| p.1)
     }
 
-    /// The stream of bad that belongs to one of good.
+    /// The stream of bad that is paired with one of good.
     pub fn bad_stream(&self, bad: usize, good: usize, stream: usize) -> Option<usize> {
         let pairs = pair_streams(&self.good[good].loaded, &self.bad[bad].loaded);
         pairs.iter().find(|p| p.1 == stream).map(|p| p.0)
@@ -73,8 +73,8 @@ impl<'a> Scene<'a> {
         Lines::new(self.map, self.good_run.root, self.bad_run.root, &self.bad[bad].loaded.image)
     }
 
-    /// An observation of a process of bad, with the stack of `frames` (function
-    /// and instruction, outermost first).
+    /// An observation of a process of bad, with the call stack `frames` (function and instruction, outermost
+    /// first).
     pub fn observed(&self, kind: &str, bad: usize, frames: &[(u32, u32)]) -> Observed {
         let image = &self.bad[bad].loaded.image;
         let stack: Vec<Place> =
@@ -91,13 +91,13 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Sets what is asked of bad.
+    /// Sets the criteria of bad.
     pub fn ask(observed: &mut Observed, criteria: Vec<Criterion>) {
         observed.observation.step = criteria.first().map(|c| c.at.step);
         observed.criteria = criteria;
     }
 
-    /// Sets what is asked of good.
+    /// Sets the criteria of good.
     pub fn ask_good(
         &self,
         observed: &mut Observed,
@@ -118,7 +118,7 @@ impl<'a> Scene<'a> {
         Ok(stack.last().map(|(f, index)| self.good_sources.place(&process.image, *f, *index)))
     }
 
-    /// What good has for a moment of bad.
+    /// The executions in good that correspond to one of bad.
     pub fn in_good(&self, bad: usize, at: Occurrence) -> Result<Option<(usize, Index, Found)>, Error> {
         let Some(good) = self.partner(bad) else { return Ok(None) };
         let Some(stream) = self.good_stream(bad, good, at.stream as usize) else { return Ok(None) };
@@ -127,7 +127,7 @@ impl<'a> Scene<'a> {
         Ok(translate((from, Side::Bad), at, (to, stream), &lines)?.map(|(i, f)| (good, i, f)))
     }
 
-    /// What bad has for a moment of good.
+    /// The executions in bad that correspond to one of good.
     pub fn in_bad(&self, good: usize, at: Occurrence) -> Result<Option<(usize, Index, Found)>, Error> {
         let Some(bad) = self.partner_of_good(good) else { return Ok(None) };
         let Some(stream) = self.bad_stream(bad, good, at.stream as usize) else { return Ok(None) };

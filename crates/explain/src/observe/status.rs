@@ -1,4 +1,4 @@
-//! Which `exit` or return decided the exit status.
+//! Determines the `exit` or return that decided the exit status.
 
 use super::ends::{ProcessEnd, call_at, ends_process, last_call};
 use super::places::at;
@@ -10,10 +10,10 @@ use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
 use slice::{Criterion, Occurrence, Wanted};
 
-/// Who decided the exit status of a process, and how it is asked about.
+/// The call or return that decided the exit status of a process, and its criterion.
 struct Decision {
     frames: Vec<(u32, u32)>,
-    /// The jump by which control came to the one return of `main`: a `return` of the source.
+    /// The jump to the single return of `main`: a `return` of the source.
     jump: Option<(u32, u32)>,
     criterion: Criterion,
     status: u32,
@@ -86,15 +86,15 @@ impl Observer for MainReturn {
     }
 }
 
-/// Another exit status of the test, if a recorded process had another one too.
+/// A different exit status of the test, if that of a recorded process differs too.
 pub(super) fn exit_status(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
     let (good, bad) = (scene.good_run.output, scene.bad_run.output);
     if (good.exit, good.signal) == (bad.exit, bad.signal) {
         return Ok(None);
     }
     let status = bad.exit.map(|s| s.cast_unsigned());
-    // The process whose status became the test's comes first; of several, the
-    // one that ended last, most likely the one that others wait for.
+    // Processes whose status became that of the test come first; of these, those that are not forked
+    // children, in the order of the recording.
     let mut candidates: Vec<(bool, usize)> = Vec::new();
     for b in 0..scene.bad.len() {
         let Some((_, ours)) = scene.bad[b].exit() else { continue };
@@ -118,8 +118,8 @@ pub(super) fn by_status(scene: &Scene<'_>, bad: usize, kind: &str) -> Result<Obs
         return Ok(observed);
     };
     let mut observed = scene.observed(kind, bad, &decided.frames);
-    // All returns of a function come to one instruction at its closing bracket. The `return` that was
-    // taken says more.
+    // All returns of a function lead to one instruction at its closing bracket. The `return` that was taken
+    // is more informative.
     let closes = observed.observation.place.as_ref().is_some_and(|place| place.text.trim() == "}");
     if let Some(jump) = decided.jump.filter(|_| closes) {
         let taken = scene.observed(kind, bad, &[jump]);
@@ -139,7 +139,7 @@ pub(super) fn by_status(scene: &Scene<'_>, bad: usize, kind: &str) -> Result<Obs
         Scene::ask(&mut observed, vec![decided.criterion]);
         return Ok(observed);
     };
-    // Another way out than good took: that it was taken matters as well.
+    // Good took another exit: the execution of this one is a criterion as well.
     let same = scene
         .in_good(bad, decided.criterion.at)?
         .is_some_and(|(_, _, found)| found.exact == Some(theirs.criterion.at));

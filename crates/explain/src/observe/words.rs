@@ -1,4 +1,4 @@
-//! Differences between outputs, and words for them.
+//! Differences between outputs, and their descriptions.
 
 use crate::answer::OutputDifference;
 use std::fmt::Write as _;
@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 /// Lines are shown up to this many characters.
 const SHOWN: usize = 200;
 
-/// The first byte where two outputs differ; one may end there.
+/// The offset of the first byte where two outputs differ; one may end there.
 pub(super) fn first_difference(good: &[u8], bad: &[u8]) -> Option<usize> {
     let same = good.iter().zip(bad).take_while(|(a, b)| a == b).count();
     (same < good.len() || same < bad.len()).then_some(same)
 }
 
-/// The difference at a byte, with the lines around it.
+/// The difference at a byte, with the lines that contain it.
 pub(super) fn difference(sink: &str, good: &[u8], bad: &[u8], offset: usize) -> OutputDifference {
     OutputDifference {
         sink: sink.to_owned(),
@@ -23,7 +23,7 @@ pub(super) fn difference(sink: &str, good: &[u8], bad: &[u8], offset: usize) -> 
     }
 }
 
-/// The line that has the byte; nothing behind the end of the output.
+/// The line that contains the byte; empty past the end of the output.
 fn line_around(text: &[u8], offset: usize) -> &[u8] {
     let Some((before, after)) = text.split_at_checked(offset) else { return &[] };
     let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);

@@ -1,7 +1,8 @@
-//! The instructions that a question reaches by values.
+//! The backward cone of a question: the instructions that it reaches by value dependences.
 //!
-//! Dependences lead from newer to older instructions, so the newest of a cone are known without the others. That is
-//! enough if the cut lies among them: what is behind a cut may be anything, and need not be known.
+//! Dependences lead from newer to older instructions, so the newest part of a cone is computed without the
+//! rest. That is sufficient if the cut is in it: values beyond a cut are unconstrained, and need not be
+//! known.
 
 use super::{NotApplicable, Question};
 use crate::ways::decides;
@@ -10,9 +11,9 @@ use slice::{Dependence, NodeId};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-/// Of larger ones the newest instructions are looked at: the cut often lies among them.
+/// Of larger cones only the newest instructions are used: the cut is often among them.
 pub const MOST: usize = 4000;
-/// Branches whose conditions may join a formula, the newest.
+/// The maximum number of branches, the newest ones, whose conditions can be part of a formula.
 const MOST_BRANCHES: usize = 200;
 
 /// See the module's documentation.
@@ -20,14 +21,14 @@ const MOST_BRANCHES: usize = 200;
 pub struct Cone {
     /// The instructions, the newest first (nodes are numbered that way).
     pub nodes: Vec<NodeId>,
-    /// Branches that let them run; their own values are in `nodes`.
+    /// Branches that control them; the values of their conditions are in `nodes`.
     pub branches: Vec<NodeId>,
-    /// Nothing older bears on the question.
+    /// No older instruction affects the question.
     pub whole: bool,
 }
 
 impl Cone {
-    /// `most`: so many instructions of the question, and half as many more of branches.
+    /// `most`: the maximum number of instructions for the question; branches may add half as many.
     ///
     /// # Errors
     /// If it is empty.
@@ -48,7 +49,7 @@ impl Cone {
             let deciders = needs.of(*node).iter().filter(|(_, how)| *how == Dependence::Control);
             branches.extend(deciders.map(|x| x.0).filter(|b| *b <= last && is_branch(*b)));
         }
-        // What was asked about is no reason for itself.
+        // The question is not its own cause.
         branches.remove(&question.node());
         let branches: Vec<NodeId> = branches.into_iter().take(MOST_BRANCHES).collect();
         let room = nodes.len() + most / 2;
@@ -63,8 +64,8 @@ impl Cone {
     }
 }
 
-/// Adds a node and everything up to `last` that its value was made of, the newest first, while there are
-/// no more than `most` nodes. Returns up to which node nothing is missing.
+/// Adds a node and its transitive value dependences up to `last`, the newest first, while there are no more
+/// than `most` nodes. Returns the node up to which the result is complete.
 pub fn follow(
     needs: &Needs,
     nodes: &mut BTreeSet<NodeId>,
@@ -82,15 +83,15 @@ pub fn follow(
             return node.saturating_sub(1);
         }
         nodes.insert(node);
-        // Where a value lay is another question than what it was; of the node
-        // that is asked about it is the question.
+        // The address of a value is another question than the value itself; for the starting node it is part
+        // of the question.
         let of = values(needs, node).filter(|(_, how)| node == from || !reaches(node, *how));
         todo.extend(of.map(|(of, _)| Reverse(of)));
     }
     last
 }
 
-/// What a node's value was made of.
+/// The value dependences of a node.
 pub fn values(needs: &Needs, node: NodeId) -> impl Iterator<Item = (NodeId, Dependence)> + '_ {
     needs.of(node).iter().copied().filter(|(_, how)| !decides(*how))
 }

@@ -1,4 +1,4 @@
-//! What instructions saw when they ran.
+//! The operands and results of executed instructions.
 
 use program::inst::{Inst, Operand};
 use replay::machine::Machine;
@@ -12,11 +12,11 @@ use std::collections::HashMap;
 pub struct Fact {
     /// Its operands in their order, the low slot of each.
     pub operands: Vec<(Operand, u64)>,
-    /// What it assigned, stored or decided.
+    /// The value that it assigned, stored or branched on.
     pub value: u64,
-    /// Where it loaded from or stored to; a copy's target.
+    /// The address of a load or store; the target of a copy.
     pub address: u64,
-    /// A copy's source.
+    /// The source address of a copy.
     pub from: u64,
 }
 
@@ -44,7 +44,7 @@ pub fn facts(process: &LoadedProcess, nodes: &[(NodeId, Occurrence)]) -> HashMap
         wanted.sort_unstable();
         let Some(last) = wanted.last().map(|w| w.0) else { continue };
         let mut reader = Reader { wanted, next: 0, facts: &mut all };
-        // What comes before a divergence is still true.
+        // Facts before a divergence are valid.
         let _ = Machine::new(&process.image, &loaded.stream).run(&mut reader, last + 1);
     }
     all

@@ -1,7 +1,7 @@
 //! Causes of causes: the loop of AFTER.
 //!
-//! The first layer is the cause of what was observed. The critical predicates
-//! of its instructions are the questions of the next layer, and so on.
+//! The first layer is the cause of the observed failure. The critical predicates of its instructions are the
+//! questions of the next layer, and so on.
 
 use super::cone::{Cone, MOST};
 use super::facts::{Fact, facts};
@@ -16,23 +16,23 @@ use slice::{Dependence, NodeId, Site};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
-/// Layers that are looked at.
+/// The maximum number of layers.
 const DEEPEST: u32 = 6;
-/// Questions of a layer: of each branch its latest decision.
+/// The maximum number of questions of a layer; for each branch its latest decision.
 const QUESTIONS: usize = 24;
 
-/// Which instructions are causes, and how many decisions away.
+/// The instructions that are causes, and how many decisions away they are.
 #[derive(Debug, Default)]
 pub struct Layers {
     pub causes: Vec<(u32, Cause)>,
     of: HashMap<NodeId, u32>,
-    /// Questions that were left to slices, and why the first of them.
+    /// Questions without a cause, for which slices are used, and the reason of the first.
     pub left: usize,
     pub reason: Option<NotApplicable>,
 }
 
 impl Layers {
-    /// The layer of an instruction; none if it is no cause.
+    /// The layer of an instruction; `None` if it is no cause.
     #[must_use]
     pub fn of(&self, node: NodeId) -> Option<u32> {
         self.of.get(&node).copied()
@@ -47,7 +47,7 @@ impl Layers {
     }
 }
 
-/// Asks why, and why again, for as long as there is time.
+/// Answers the questions layer by layer until the time limit.
 ///
 /// # Errors
 /// If the first question has no answer.
@@ -72,7 +72,8 @@ pub fn layers(traced: &Traced<'_>, solving: &mut Solving) -> Result<Layers, NotA
                 }
                 Err(reason) => {
                     layers.left += 1;
-                    // A decision that no value bears on is there, and that is all.
+                    // The branch itself stays in the chain, so that the next layer asks for the branches that
+                    // control it.
                     generators.insert(question.node());
                     layers.reason.get_or_insert(reason);
                 }
@@ -100,14 +101,14 @@ pub fn layers(traced: &Traced<'_>, solving: &mut Solving) -> Result<Layers, NotA
     Ok(layers)
 }
 
-/// What was observed, as questions.
+/// The questions for the observed failure.
 fn first(traced: &Traced<'_>) -> Vec<Question> {
     let mut questions = Vec::new();
     for node in traced.slice.criteria.iter().flatten().copied() {
         if super::cone::values(&traced.needs, node).next().is_some() {
             questions.push(Question::Values(node));
         }
-        // That it ran at all is what was observed.
+        // The observation is that the node ran at all.
         if traced.free || questions.is_empty() {
             questions.extend(deciders(traced, node).map(Question::Decision));
         }
@@ -117,7 +118,7 @@ fn first(traced: &Traced<'_>) -> Vec<Question> {
     questions
 }
 
-/// Branches that let a node run, or could have changed what it used.
+/// Branches that control a node, or could have changed its operands.
 fn deciders<'t>(traced: &'t Traced<'_>, node: NodeId) -> impl Iterator<Item = NodeId> + 't {
     traced.needs.critical(node).filter(|decider| is_branch(traced, *decider))
 }
@@ -138,7 +139,7 @@ struct Scene<'t, 'p> {
 }
 
 impl<'t, 'p> Scene<'t, 'p> {
-    /// With what the instructions of these cones saw.
+    /// With the facts of the instructions of these cones.
     fn of<'c>(traced: &'t Traced<'p>, cones: impl Iterator<Item = &'c Cone>) -> Scene<'t, 'p> {
         let nodes: BTreeSet<NodeId> = cones.flat_map(|cone| cone.nodes.iter().copied()).collect();
         let at: Vec<_> = nodes.iter().map(|n| (*n, traced.slice.nodes[*n as usize].at)).collect();

@@ -1,4 +1,4 @@
-//! Results of instructions as terms over what lies behind the cut.
+//! Lifts results of instructions to terms over the values beyond the cut.
 
 use super::Question;
 use super::facts::Fact;
@@ -9,32 +9,30 @@ use solver::{Binary, Pool, Term};
 use std::collections::HashMap;
 use symbolic::semantics;
 
-/// Marks registers among the parts of what a call handed on.
+/// Marks registers among the parts of a call's value.
 const CALLS: u64 = 1 << 63;
-/// Copies of copies are followed so far.
+/// The maximum length of a chain of memory copies that is followed.
 const DEPTH: u32 = 32;
 
-/// What lifting asks about the run.
+/// The interface of a run that lifting requires.
 pub trait Ground {
     fn inst(&self, node: NodeId) -> &Inst;
     fn needs(&self) -> &Needs;
     fn fact(&self, node: NodeId) -> Option<&Fact>;
-    /// The argument of a call that a node found in a register of the function
-    /// that was called: its number.
+    /// The number of the argument of a call that a node read from a register of the callee.
     fn argument(&self, node: NodeId, reg: Reg, call: NodeId) -> Option<usize>;
 }
 
-/// Something that is not computed here: who made it, and which byte of it (by
-/// its address; none: all of it).
+/// A value that is not computed here: the node that produced it, and the byte of it (by its address; `None`:
+/// the whole value).
 pub type Behind = (NodeId, Option<u64>);
 
-/// Terms and their variables, of all formulas about one run: a variable means
-/// the same in each.
+/// Terms and their variables, shared by all formulas about one run: a variable has the same meaning in each.
 #[derive(Default)]
 pub struct Terms {
     pub pool: Pool,
     variables: HashMap<Behind, u32>,
-    /// Their values in the run.
+    /// The values of the variables in the run.
     given: Vec<u64>,
 }
 
@@ -60,7 +58,7 @@ impl Terms {
     }
 }
 
-/// Terms of the nodes on this side of the cut.
+/// Terms of the nodes before the cut, seen from the question.
 pub struct Lift<'g, G: Ground> {
     ground: &'g G,
     all: &'g mut Terms,
@@ -86,13 +84,12 @@ impl<'g, G: Ground> Lift<'g, G> {
         lift
     }
 
-    /// The condition that always holds.
+    /// The condition `true`.
     pub fn yes(&mut self) -> Term {
         self.all.pool.constant(1, 1)
     }
 
-    /// That the question's answer was another one. None if nothing is known
-    /// about it.
+    /// The condition that the question has another answer. `None` if the question has no term.
     pub fn negation(&mut self, question: Question) -> Option<Term> {
         if let Question::Decision(node) = question {
             let held = self.condition(node)?;
@@ -128,7 +125,7 @@ impl<'g, G: Ground> Lift<'g, G> {
         any
     }
 
-    /// That a branch went the way it did.
+    /// The condition that a branch took the direction of the run.
     pub fn condition(&mut self, node: NodeId) -> Option<Term> {
         let actual = self.ground.fact(node)?.value;
         match self.ground.inst(node) {
@@ -146,8 +143,8 @@ impl<'g, G: Ground> Lift<'g, G> {
         }
     }
 
-    /// The result of an instruction from its operands; opaque ones are numbers
-    /// if all that bears on them is.
+    /// The result of an instruction from its operands. An opaque result is a constant if all its dependences
+    /// are, and otherwise a variable.
     fn result(&mut self, node: NodeId) -> Option<Term> {
         let inst = self.ground.inst(node);
         let exact = match inst {
@@ -173,7 +170,7 @@ impl<'g, G: Ground> Lift<'g, G> {
                 result.map(|result| result.value)
             }
             Inst::Select { slots: 1, cond, a, b, .. } => {
-                // Only the operand that was chosen has a history in a slice.
+                // A slice contains dependences only of the operand that was selected.
                 let held = self.ground.fact(node)?.of(*cond)? & 1 != 0;
                 self.operand(node, if held { *a } else { *b }, 64)
             }
@@ -214,7 +211,7 @@ impl<'g, G: Ground> Lift<'g, G> {
         })
     }
 
-    /// An operand of a node, as wide as it is used.
+    /// An operand of a node, in the width of its use.
     fn operand(&mut self, node: NodeId, operand: Operand, width: u32) -> Option<Term> {
         let actual = self.ground.fact(node)?.of(operand)?;
         let term = match operand {
@@ -228,14 +225,14 @@ impl<'g, G: Ground> Lift<'g, G> {
         Some(self.fit(term, width))
     }
 
-    /// Who made what a node read from a register.
+    /// The node that produced the value that a node read from a register.
     fn source(&self, node: NodeId, reg: Reg) -> Option<NodeId> {
         let mine =
             |how: &Dependence| matches!(how, Dependence::Register(r) | Dependence::Return(r) if *r == reg);
         self.ground.needs().of(node).iter().find(|(_, how)| mine(how)).map(|x| x.0)
     }
 
-    /// What a node got in a register from another; none if that is a number.
+    /// The value that a node received in a register from another; `None` if that is a constant.
     fn handed(&mut self, node: NodeId, reg: Reg, from: NodeId, actual: u64) -> Option<Term> {
         let inside = (self.inside)(from);
         match self.ground.inst(from) {
@@ -244,24 +241,24 @@ impl<'g, G: Ground> Lift<'g, G> {
                 if let (true, Some(argument)) = (inside, argument) {
                     return self.operand(from, argument.value, 64);
                 }
-                // A call hands on many values: each register has its own.
+                // A call passes many values: each register has its own variable.
                 let own = (from, Some(CALLS | u64::from(reg)));
                 let number = inside && self.grounded(from);
                 (!number).then(|| self.all.variable(own, 64, actual))
             }
-            // Registers hold values with zeros above: those are not free.
+            // Registers hold zero-extended values: the upper bits are not free.
             other if !inside => {
                 let width = assigned(other);
                 Some(self.all.variable((from, None), width, actual))
             }
             Inst::Return { value: Some(value), .. } => self.operand(from, *value, 64),
-            // A constant that came over the edge.
+            // A constant assigned on a control-flow edge.
             Inst::Jump { .. } | Inst::Branch { .. } | Inst::Switch { .. } => None,
             _ => self.terms.get(&from).copied(),
         }
     }
 
-    /// Whether all that bears on a node is numbers.
+    /// Whether all value dependences of a node are constants.
     fn grounded(&self, node: NodeId) -> bool {
         super::cone::values(self.ground.needs(), node).all(|(need, _)| {
             (self.inside)(need)
@@ -319,7 +316,7 @@ impl<'g, G: Ground> Lift<'g, G> {
     }
 }
 
-/// How wide the value is that an instruction assigns; all of a register where that is not plain.
+/// The width of the value that an instruction assigns; that of a whole register if it is not simple.
 fn assigned(inst: &Inst) -> u32 {
     let is_plain =
         matches!(inst, Inst::Bin { .. } | Inst::ICmp { .. } | Inst::Cast { .. } | Inst::Load { .. });

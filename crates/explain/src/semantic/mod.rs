@@ -1,26 +1,23 @@
-//! Why something had to come out as it did: AFTER's semantic analysis.
+//! Why a result was inevitable: AFTER's semantic analysis.
 //!
-//! The question is a value or a decision of the failing run. Its *negation*
-//! (some value is another one, the branch goes the other way) is carried back
-//! along the run: what an instruction computes replaces its result, and the
-//! branches that let those instructions run join as conditions, in the
-//! direction they took. Far enough back the formula cannot be satisfied, at the
-//! latest where everything is a number. The *cut* is the latest such point, the
-//! minimal unsatisfiable core is the part of the formula that matters, and the
-//! instructions behind it are the *cause*. A slice would keep all that was
-//! computed before the cut, and every branch.
+//! The question is a value or a decision of the failing run. Its *negation* (some value differs, the branch
+//! takes the other direction) is propagated backwards along the run: results are replaced by the expressions
+//! that computed them, and the branches that control those instructions join as conditions, in the direction
+//! they took. Far enough back the formula is unsatisfiable, at the latest where all values are constants. The
+//! *cut* is the latest such point, the minimal unsatisfiable core is the part of the formula that matters,
+//! and its instructions are the *cause*. A slice would keep all computations before the cut, and every
+//! branch.
 //!
-//! * [`cone`]: which executed instructions a question reaches by values;
-//! * [`facts`]: what those instructions saw, from one replay;
-//! * [`lift`]: their results as terms over what lies behind the cut;
+//! * [`cone`]: the executed instructions that a question reaches by values;
+//! * [`facts`]: the operands and results of those instructions, from one replay;
+//! * [`lift`]: their results as terms over the values beyond the cut;
 //! * [`why`]: the cut, the core, the cause;
 //! * [`layers`]: causes of causes through the decisions that let them run, and
 //!   which changes they touch.
 //!
-//! The graph is that of the slice, so everything it follows (memory by bytes,
-//! calls, threads) is followed here. Floating point, external results and
-//! whatever else has no term stay the numbers they were: such a step is opaque,
-//! which can only make a cause larger.
+//! The graph is that of the slice, so all its dependences (memory by bytes, calls, threads) are followed
+//! here. Floating point, external results and everything else without a term keep their concrete values: such
+//! a step is opaque, which can only make a cause larger.
 
 pub mod cone;
 pub mod facts;
@@ -31,12 +28,12 @@ pub mod why;
 use slice::NodeId;
 use thiserror::Error;
 
-/// What is asked.
+/// A question about the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Question {
-    /// Why did this branch go this way?
+    /// Why did this branch take this direction?
     Decision(NodeId),
-    /// Why were the values that this node used what they were?
+    /// Why did the operands of this node have their values?
     Values(NodeId),
 }
 
@@ -49,20 +46,20 @@ impl Question {
     }
 }
 
-/// A cause: what made the answer inevitable.
+/// A cause: the instructions that made the answer inevitable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     pub question: Question,
     /// Instructions, the newest first; the question's own is one of them.
     pub generators: Vec<NodeId>,
-    /// Branches among them that the core needed.
+    /// The branches in the core.
     pub branches: Vec<NodeId>,
-    /// The oldest instruction that counts: with it nothing else could come out, without it
-    /// something could.
+    /// The oldest instruction that matters: with it the formula has no other answer, without it there is one.
     pub cut: NodeId,
-    /// How many instructions were looked at: as many as a slice along values would have kept, or the newest of those.
+    /// The number of instructions in the cone: those that a slice along values would have kept, or the newest
+    /// of them.
     pub cone: usize,
-    /// The core could not be made smaller; false if a solver could not tell.
+    /// The core is minimal; false if a solver could not decide.
     pub minimal: bool,
 }
 

@@ -8,16 +8,16 @@ use solver::{Core, Outcome, Session, Settings, Term};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Terms and what is asked about them.
+/// Terms and the solver session.
 pub struct Solving {
     terms: Terms,
     session: Session,
-    /// When it is enough.
+    /// The deadline.
     pub until: Instant,
 }
 
 impl Solving {
-    /// With these solvers; without any, what is not plain stays unknown.
+    /// A session with these solvers; without any, only simple formulas are decided.
     #[must_use]
     pub fn new(settings: Settings, time: Duration) -> Solving {
         Solving { terms: Terms::default(), session: Session::new(settings), until: Instant::now() + time }
@@ -27,7 +27,7 @@ impl Solving {
 /// Answers a question about a run.
 ///
 /// # Errors
-/// If the question cannot be put as a formula; see [`NotApplicable`].
+/// If the question cannot be expressed as a formula; see [`NotApplicable`].
 pub fn why<G: Ground>(
     ground: &G,
     question: Question,
@@ -36,13 +36,13 @@ pub fn why<G: Ground>(
     solving: &mut Solving,
 ) -> Result<Cause, NotApplicable> {
     let whole = cone.nodes.len();
-    // With everything computed the negation is plainly false, if the values are
-    // those of the run. With the newest part computed it is if the cut lies in it.
+    // With every instruction lifted, the negation simplifies to false if the values are those of the run.
+    // With only the newest part lifted, it is unsatisfiable if the cut is in that part.
     if !unsatisfiable(ground, question, cone, whole, solving)? {
         return Err(if cone.whole { NotApplicable::Unclear } else { NotApplicable::TooLarge(whole) });
     }
-    // What cannot be satisfied with less known cannot be with more: search the
-    // shortest beginning.
+    // Unsatisfiability is monotone in the number of lifted instructions: binary search for the shortest
+    // prefix.
     let (mut satisfiable, mut enough) = (0, whole);
     while enough - satisfiable > 1 {
         let middle = satisfiable.midpoint(enough);
@@ -58,7 +58,7 @@ pub fn why<G: Ground>(
     let (conditions, branches) = formula(&mut lift, question, cone, cut);
     let (members, minimal) = match solving.session.core(&solving.terms.pool, &conditions).map_err(failed)? {
         Core::Unsat { members, minimal } => (members, minimal),
-        // The cut was found by the same solver; when in doubt all of it counts.
+        // The cut was found by the same solver; if the core is unknown, all conditions count.
         Core::Sat | Core::Unknown(_) => ((0..conditions.len()).collect(), false),
     };
     let mut generators = BTreeSet::new();
@@ -76,7 +76,7 @@ pub fn why<G: Ground>(
     Ok(Cause { question, generators: generators.into_iter().collect(), branches, cut, cone: whole, minimal })
 }
 
-/// The negation first, then the branches before the cut.
+/// The negation first, then the conditions of the branches before the cut.
 fn formula<G: Ground>(
     lift: &mut Lift<'_, G>,
     question: Question,
@@ -95,7 +95,7 @@ fn formula<G: Ground>(
     (conditions, branches)
 }
 
-/// Whether the first so many instructions of the cone leave no other answer.
+/// Whether the first `length` instructions of the cone leave no other answer.
 fn unsatisfiable<G: Ground>(
     ground: &G,
     question: Question,
@@ -113,7 +113,7 @@ fn unsatisfiable<G: Ground>(
     if solving.terms.pool.as_constant(conditions[0]) == Some(0) {
         return Ok(true);
     }
-    // Everything but the negation holds in the run; alone it decides nothing.
+    // The run satisfies all conditions except the negation, which alone decides nothing.
     let values: Vec<u128> = (0..solving.terms.count()).map(|v| solving.terms.given(v)).collect();
     let given = |v: u32| values.get(v as usize).copied().unwrap_or(0);
     let outcome = solving.session.solve(&mut solving.terms.pool, &conditions, &given).map_err(failed)?;

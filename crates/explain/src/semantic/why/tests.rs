@@ -1,8 +1,8 @@
-//! Causes of random small runs, against trying all values.
+//! Compares the causes of random small runs with an exhaustive search over values.
 //!
-//! A run is a list of instructions over numbers of two bits: constants, arithmetic, comparisons,
-//! and branches that later instructions are controlled by. What lies behind a cut may be anything,
-//! so a formula is decided by putting every value there and computing the rest again.
+//! A run is a list of instructions over two-bit numbers: constants, arithmetic, comparisons, and branches
+//! that later instructions are control dependent on. Values beyond a cut are unconstrained, so a formula is
+//! decided by trying every value there and recomputing the rest.
 
 use super::*;
 use crate::semantic::cone::Cone;
@@ -12,15 +12,15 @@ use proptest::prelude::*;
 use slice::slice::Needs;
 use std::collections::BTreeMap;
 
-/// Numbers are this wide.
+/// The width of numbers.
 const WIDTH: u16 = 2;
 const VALUES: u64 = 1 << WIDTH;
 
-/// An instruction before its operands are known: kind, two operands and a branch, each chosen
-/// among what came before.
+/// An instruction before its operands are known: kind, two operands and a branch, each chosen among the
+/// preceding instructions.
 type Choice = (u8, prop::sample::Index, prop::sample::Index, Option<prop::sample::Index>);
 
-/// A run; instructions are in the order of time, nodes in the opposite one.
+/// A run; instructions are in the order of time, nodes in the reverse order.
 struct Run {
     code: Vec<Inst>,
     values: Vec<u64>,
@@ -94,7 +94,7 @@ impl Run {
         self.code.len() - 1 - node as usize
     }
 
-    /// Whether a question's negation and these branches can hold together if only nodes up to the
+    /// Whether a question's negation and these branch conditions can hold together if only nodes up to the
     /// cut are computed.
     fn satisfiable(&self, question: Question, branches: &[NodeId], cut: NodeId, negated: bool) -> bool {
         let inside = |at: usize| (self.code.len() - 1 - at) as NodeId <= cut;
@@ -109,7 +109,7 @@ impl Run {
                 }
             }
         }
-        // A comparison gives one bit, whatever it is used for.
+        // A comparison produces one bit, independent of its use.
         let values = |at: usize| if matches!(self.code[at], Inst::ICmp { .. }) { 2 } else { VALUES };
         let combinations: u64 = free.iter().map(|at| values(*at)).product();
         (0..combinations).any(|mut number| {
@@ -137,7 +137,7 @@ impl Run {
         }
     }
 
-    /// All that values of some nodes were made of, up to the cut.
+    /// The transitive value dependences of some nodes, up to the cut.
     fn support(&self, from: impl Iterator<Item = NodeId>, cut: NodeId) -> BTreeSet<NodeId> {
         let mut all = BTreeSet::new();
         let mut todo: Vec<NodeId> = from.collect();
@@ -168,7 +168,7 @@ fn uses(inst: &Inst) -> Vec<Operand> {
     list
 }
 
-/// The values of all instructions, in the order of time; `behind` may say one instead.
+/// The values of all instructions, in the order of time; `behind` may override one.
 fn compute(code: &[Inst], behind: &dyn Fn(usize) -> Option<u64>) -> Vec<u64> {
     let mut values: Vec<u64> = Vec::new();
     for (at, inst) in code.iter().enumerate() {
@@ -241,7 +241,7 @@ proptest! {
     #[test]
     fn a_cause_is_what_trying_all_values_says(choices in choices()) {
         let run = Run::of(&choices);
-        // The newest instruction that has something to ask about.
+        // The newest instruction that has operands.
         let node = (0..run.code.len() as NodeId).find(|n| !uses(&run.code[run.at(*n)]).is_empty());
         let Some(node) = node else { return Ok(()) };
         let question = if is_branch(run.inst(node)) { Question::Decision(node) } else { Question::Values(node) };
@@ -253,12 +253,12 @@ proptest! {
         let mut solving = Solving::new(settings, Duration::from_secs(600));
         let cause = why(&run, question, &cone, &never, &mut solving).expect("values of two bits");
 
-        // The latest cut: one instruction less and something else could come out.
+        // The latest cut: with one instruction less, another answer is possible.
         let before = |cut: NodeId| cone.branches.iter().copied().filter(|b| *b <= cut).collect::<Vec<_>>();
         let latest = cone.nodes.iter().copied().find(|cut| !run.satisfiable(question, &before(*cut), *cut, true));
         prop_assert_eq!(latest, Some(cause.cut));
 
-        // The core cannot hold, and each member is needed.
+        // The core is unsatisfiable, and each member is needed.
         prop_assert!(cause.minimal);
         prop_assert!(cause.branches.iter().all(|b| cone.branches.contains(b)));
         prop_assert!(!run.satisfiable(question, &cause.branches, cause.cut, true));
@@ -268,18 +268,18 @@ proptest! {
         }
         prop_assert!(run.satisfiable(question, &cause.branches, cause.cut, false));
 
-        // What it came from, and nothing else.
+        // The cause consists of the dependences of the core, and nothing else.
         let members = cause.branches.iter().copied().chain([node]);
         let support: Vec<NodeId> = run.support(members, cause.cut).into_iter().collect();
         prop_assert_eq!(&cause.generators, &support);
 
-        // With fewer instructions the answer is the same, or none.
+        // With fewer instructions the answer is the same, or there is none.
         for most in 2..cone.nodes.len() {
             let Ok(part) = Cone::of(&run.needs, question, most, &|n| is_branch(run.inst(n)), &never) else {
                 continue;
             };
             match why(&run, question, &part, &never, &mut solving) {
-                // Branches may be dropped where there is no room for them.
+                // Branches may be dropped if they exceed the limit.
                 Ok(found) if part.branches.len() < before(*part.nodes.last().expect("nodes")).len() => {
                     prop_assert!(found.cut >= cause.cut);
                 }
