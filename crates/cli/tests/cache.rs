@@ -422,7 +422,7 @@ fn builds_that_call_gcc_by_name_call_the_driver() {
     assert_eq!(tree.prints("prog"), "42 main.c\n");
     assert!(!tree.text("c89").contains("199901L"));
 
-    // SequenceSummary to use "clang", the driver finds clang and not itself.
+    // Told to use "clang", the driver finds clang and not itself.
     let log = tree.dir.join("log");
     let output = tree
         .command(names.join("cc"))

@@ -1,4 +1,4 @@
-//! A sandbox to work at: a directory of its own, files, commands, and a transcript of the
+//! A sandbox: a directory of its own, files, commands, and a transcript of the
 //! session that reads like a terminal.
 
 #![allow(dead_code)] // Each test file uses a part of it.
