@@ -103,7 +103,7 @@ pub fn command(args: &[&str]) -> Result<()> {
 /// Compares slices of random programs with the definition, by a test of the command.
 fn slices(plan: &Plan) -> Result<()> {
     let mut test = shell::cargo();
-    test.args(["test", "--package", "relapse", "--test", "slicing"]);
+    test.args(["test", "--package", "relapse", "--test", "it"]);
     if !plan.dev {
         test.arg("--release");
     }

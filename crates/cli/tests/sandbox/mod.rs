@@ -159,7 +159,7 @@ pub const FILTERS: &[(&str, &str)] = &[
     (r"(?m)^ {2,}", "  "),
 ];
 
-#[macro_export]
+#[allow(unused_macros)] // Each test program uses a part of this file.
 macro_rules! assert_session {
     ($sandbox:expr, @$expected:literal) => {
         insta::with_settings!({ filters => $crate::sandbox::FILTERS.to_vec() }, {
