@@ -206,7 +206,7 @@ impl Case<'_> {
                 Ok(way) if way.whole == self.ways.of(other).whole => {}
                 Ok(_) => {
                     let what =
-                        format!("an input for {} is not on the way of the {other} version", place(self));
+                        format!("an input for {} does not follow the path of the {other} version", place(self));
                     return Trial::Rejected(what);
                 }
                 Err(e) => return Trial::Rejected(format!("failed to replay the {other} version: {e}")),

@@ -558,7 +558,7 @@ fn first_of(mut sentences: Vec<String>) -> Vec<String> {
     let more = sentences.len().saturating_sub(MOST);
     if more > 1 {
         sentences.truncate(MOST);
-        sentences.push(format!("{more} more behind these, which may follow from them"));
+        sentences.push(format!("{more} more after these, which may be consequences"));
     }
     sentences
 }

@@ -333,7 +333,7 @@ pub fn formula(cause: &Cause) -> Option<&str> {
 pub fn link(cause: &Cause, reference: &str) -> Option<String> {
     let link = cause.link.as_ref()?;
     let with = match cause.kind.as_str() {
-        "branch" => format!("going the way of {reference}"),
+        "branch" => format!("with the branch of {reference}"),
         _ => format!("with the value of {reference}"),
     };
     match link.outcome.as_str() {

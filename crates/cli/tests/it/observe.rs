@@ -475,7 +475,7 @@ fn deleted_code_is_named_by_its_neighbour() {
     assert_eq!(
         observed.observation.summary,
         "stdout differs in line 2: good printed `b`, bad printed `c`; the code that wrote it is gone, \
-         it stood behind what is in main (p.c:10)"
+         it followed what is in main (p.c:10)"
     );
 }
 

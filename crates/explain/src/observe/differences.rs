@@ -308,7 +308,7 @@ fn missing(scene: &Scene<'_>, made: &Made, theirs: Byte) -> Result<Option<Observ
     observed.observation.summary = match why {
         Why::Branch | Why::Instruction => "what decided against it is".to_owned(),
         Why::Ended => "the process ended before,".to_owned(),
-        Why::Near => "the code that wrote it is gone, it stood behind what is".to_owned(),
+        Why::Near => "the code that wrote it is gone, it followed what is".to_owned(),
     };
     Scene::ask(&mut observed, vec![criterion]);
     let asked = Criterion { at: theirs.at, wanted: vec![Wanted::Ran] };
