@@ -8,6 +8,7 @@ use nix::libc::{self, c_long};
 /// The length of the memory that a call writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
+    /// This number of bytes.
     Fixed(u32),
     /// The result is the number of bytes.
     Result,
@@ -25,98 +26,152 @@ pub type Out = (u8, Length);
 pub enum CallKind {
     /// Opens the path of `path`; `flags` is the argument with the flags, if there is one.
     Open {
+        /// The argument with the descriptor of the directory that relative paths start from; `None`: the
+        /// working directory.
         dir: Option<u8>,
+        /// The argument that points to the path.
         path: u8,
+        /// The argument with the flags; `None` for `creat`, whose flags are fixed.
         flags: Option<u8>,
     },
     /// Queries a path. `flags`: the argument that may contain `AT_EMPTY_PATH`, which makes it query a
     /// descriptor.
     QueryPath {
+        /// As in `Open`.
         dir: Option<u8>,
+        /// As in `Open`.
         path: u8,
+        /// `None`: the call queries a path only.
         flags: Option<u8>,
+        /// The argument that distinguishes queries of one path, for [`crate::record::Call::detail`]; `None`:
+        /// there is one query.
         detail: Option<u8>,
     },
     /// Changes the file system.
     Change {
+        /// As in `Open`.
         dir: Option<u8>,
+        /// As in `Open`.
         path: u8,
     },
     /// Changes the file system at two paths; the key is the second.
     Move {
+        /// The directory of `from`, as in `Open`.
         dir: Option<u8>,
+        /// The argument that points to the old path.
         from: u8,
+        /// The directory of `to`, as in `Open`.
         to_dir: Option<u8>,
+        /// The argument that points to the new path.
         to: u8,
     },
     /// Creates a link `to`; its target is not resolved as a path.
     Link {
+        /// The directory of `to`, as in `Open`.
         to_dir: Option<u8>,
+        /// The argument that points to the path of the link.
         to: u8,
     },
     /// Queries a descriptor.
     QueryFile {
+        /// The argument that distinguishes queries of one file, such as the request of `ioctl`.
         detail: Option<u8>,
     },
     /// Reads from a descriptor into one buffer or a vector of them.
     Read {
+        /// The arguments are an array of `struct iovec` and its length, not a buffer and its size.
         vector: bool,
+        /// The argument with the offset in the file; `None`: at the current offset.
         at: Option<u8>,
     },
+    /// Writes one buffer or a vector of them to a descriptor.
     Write {
+        /// As in `Read`.
         vector: bool,
     },
+    /// Moves the offset of an open file (`lseek`).
     Seek,
+    /// Maps a file into memory (`mmap`; the filter lets anonymous mappings run).
     Map,
     /// Creates a second descriptor; `to`: the argument with its number.
     Dup {
+        /// `None`: the kernel chooses the number. The result is the new descriptor in any case.
         to: Option<u8>,
     },
     /// Creates two descriptors.
     Pair {
+        /// The argument that points to the two numbers.
         at: u8,
     },
     /// Creates a descriptor that is internal to the run.
     Own,
+    /// Executes a program.
     Exec {
+        /// As in `Open`.
         dir: Option<u8>,
+        /// As in `Open`.
         path: u8,
     },
+    /// Changes the working directory.
     Enter {
+        /// The argument is a path (`chdir`), not a descriptor (`fchdir`).
         path: bool,
     },
+    /// Queries the name of the working directory (`getcwd`).
     GetDirectory,
+    /// Creates a socket.
     Socket,
+    /// Binds a socket to an address.
     Bind,
+    /// Connects a socket to a peer.
     Connect,
+    /// Accepts a connection; the new descriptor is internal to the run.
     Accept,
+    /// Receives from a socket.
     Receive {
+        /// The argument is a `struct msghdr` (`recvmsg`), not a buffer (`recvfrom`).
         message: bool,
     },
     /// Sends a datagram to an address.
     Send,
     /// Addresses of sockets.
     SocketName,
+    /// Queries an option of a socket (`getsockopt`).
     SocketOption,
+    /// Queries the time of day.
     Clock,
+    /// Random bytes (`getrandom`).
     Random,
+    /// Name and version of the kernel and name of the machine (`uname`).
     System,
+    /// Memory, load and uptime (`sysinfo`).
     Memory,
+    /// Numbers of the user or the group, also the supplementary groups.
     Identity,
+    /// The processors that a thread may use (`sched_getaffinity`).
     Processors,
+    /// Queries or sets a resource limit.
     Limit {
+        /// The argument with the number of the resource.
         which: u8,
+        /// The argument that points to the new limit, 0 if there is none; `None`: the call only queries.
         new: Option<u8>,
     },
     /// Only the result matters, and only whether the kernel allows the call.
     Allowed,
 }
 
+/// A system call that stops for the tracer.
 #[derive(Clone, Copy, Debug)]
 pub struct TracedCall {
+    /// Its number on x86-64.
     pub number: c_long,
+    /// Its name in the kernel, as in `man 2`.
     pub name: &'static str,
+    /// Which arguments determine its key and how it is handled.
     pub shape: CallKind,
+    /// The memory that the kernel writes if the call succeeds; empty for `ioctl`, whose memory depends on the
+    /// request.
     pub outs: &'static [Out],
 }
 
@@ -126,6 +181,7 @@ const fn known(number: c_long, name: &'static str, shape: CallKind, outs: &'stat
     TracedCall { number, name, shape, outs }
 }
 
+/// Every call that stops for the tracer, each number once; there must be fewer than 255.
 pub const TRACED_CALLS: &[TracedCall] = &[
     known(libc::SYS_open, "open", CallKind::Open { dir: None, path: 0, flags: Some(1) }, &[]),
     known(libc::SYS_openat, "openat", CallKind::Open { dir: Some(0), path: 1, flags: Some(2) }, &[]),
@@ -392,6 +448,7 @@ const fn index() -> [u8; 512] {
     index
 }
 
+/// The properties of the call with this number; `None` if it is not traced.
 pub fn find(number: i64) -> Option<&'static TracedCall> {
     let at = *INDEX.get(usize::try_from(number).ok()?)?;
     TRACED_CALLS.get(usize::from(at))

@@ -16,6 +16,7 @@ use std::path::Path;
 /// Keys that are tried together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
+    /// Their ids in the record made there; the first gives the candidate its name.
     pub keys: Vec<KeyId>,
     /// A directory, by its name on this machine, that is missing here.
     pub directory: Option<Bytes>,
@@ -64,21 +65,32 @@ pub fn add_start_keys(record: &mut Record, here: &Start) -> usize {
 /// The content of an answer, without what differs on every machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerContent {
+    /// The call failed with this result, which is negative.
     Error(i64),
+    /// The call succeeded; its result says nothing outside this run, such as a descriptor.
     Done,
+    /// The result is the answer, such as a user number.
     Number(i64),
     /// Mode, size, owner, group, time of change.
     About {
+        /// Type and permissions, as in `st_mode`.
         mode: u32,
+        /// In bytes; 0 unless it is a regular file.
         size: u64,
+        /// The owner's number.
         user: u32,
+        /// The group's number.
         group: u32,
+        /// In seconds since 1970; 0 unless it is a regular file.
         modified: i64,
     },
+    /// The names that a directory lists, without `.` and `..`.
     Names(BTreeSet<Bytes>),
+    /// The memory that the call wrote; of `statfs` only the type of the file system.
     Bytes(Vec<u8>),
 }
 
+/// What a call of `record` answered.
 pub fn said(record: &Record, call: &Call) -> AnswerContent {
     if call.result < 0 {
         return AnswerContent::Error(call.result);

@@ -3,21 +3,58 @@
 use std::io;
 use std::path::PathBuf;
 
+/// Why a record was not made, read or written, or a command not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The command itself cannot be started: there is no such program, or `exec` failed.
     #[error("run {program}: {reason}")]
-    NotRun { program: String, reason: String },
+    NotRun {
+        /// The path or the first word of the command; empty if there is no command.
+        program: String,
+        /// A fragment for the user.
+        reason: String,
+    },
     /// The kernel or the container does not permit tracing.
     #[error("trace system calls: {step} is not permitted here ({source})")]
-    Forbidden { step: &'static str, source: io::Error },
+    Forbidden {
+        /// What was attempted, such as "installing a seccomp filter".
+        step: &'static str,
+        /// What the kernel answered.
+        source: io::Error,
+    },
+    /// A system call of the tracer failed.
     #[error("trace system calls: {step}: {source}")]
-    Trace { step: &'static str, source: io::Error },
+    Trace {
+        /// As in `Forbidden`.
+        step: &'static str,
+        /// As in `Forbidden`.
+        source: io::Error,
+    },
+    /// A file cannot be read.
     #[error("read {}: {source}", path.display())]
-    Read { path: PathBuf, source: io::Error },
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// A file or directory cannot be written.
     #[error("write {}: {source}", path.display())]
-    Write { path: PathBuf, source: io::Error },
+    Write {
+        /// The file or directory.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// A record's file was read but is not one that this version reads.
     #[error("read {}: {what}", path.display())]
-    Damaged { path: PathBuf, what: String },
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// A fragment for the user, from [`crate::file::decode`].
+        what: String,
+    },
 }
 
+/// The result of what can fail in this crate.
 pub type Result<T> = std::result::Result<T, Error>;

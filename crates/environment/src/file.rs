@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"RLPSENV\0";
+/// Version of the format; a reader refuses every other.
 pub const VERSION: u32 = 1;
 /// Magic, version, length and checksum of the packed content.
 const HEADER: usize = 8 + 4 + 8 + 8;
@@ -21,6 +22,7 @@ pub fn path(directory: &Path) -> PathBuf {
     directory.join("environment.rec")
 }
 
+/// Writes the record of a directory, which is created; a file from before is replaced.
 pub fn write(directory: &Path, record: &Record) -> Result<()> {
     let path = path(directory);
     let failed = |source| Error::Write { path: path.clone(), source };
@@ -33,6 +35,7 @@ pub fn write(directory: &Path, record: &Record) -> Result<()> {
     Ok(())
 }
 
+/// Reads the record of a directory.
 pub fn read(directory: &Path) -> Result<Record> {
     let path = path(directory);
     let bytes = std::fs::read(&path).map_err(|source| Error::Read { path: path.clone(), source })?;

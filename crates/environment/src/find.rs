@@ -15,12 +15,14 @@ use std::time::Duration;
 /// The criterion for a passing run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassCriterion {
+    /// The exit status alone.
     Exit,
     /// The exit status and the content of standard output.
     Output,
 }
 
 impl PassCriterion {
+    /// Whether the run `here` ended like the recorded one. A run that exceeded its time limit never passes.
     pub fn passes(self, there: &End, here: &End) -> bool {
         let same = !here.timed_out && here.status == there.status;
         same && (self == PassCriterion::Exit
@@ -28,6 +30,7 @@ impl PassCriterion {
     }
 }
 
+/// The options of [`find()`].
 #[derive(Clone, Debug)]
 pub struct Options {
     /// `None`: by the output only if the exit status is the same.
@@ -45,13 +48,17 @@ pub struct Culprit {
     pub name: String,
     /// The first call of the recorded run about it, counted from 1.
     pub call: Option<usize>,
+    /// Its value or result in the recorded run, for display.
     pub there: String,
+    /// Its value or result in the first run here, for display.
     pub here: String,
     /// The relevant lines of a file.
     pub lines: Vec<Line>,
+    /// One sentence about both sides; it ends with the proof ("with that value the command passes").
     pub sentence: String,
 }
 
+/// What the search shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// These things, as recorded, make the command pass; a run with only them showed it twice.
@@ -64,21 +71,29 @@ pub enum Verdict {
     Flaky,
 }
 
+/// The result of [`find()`].
 #[derive(Clone, Debug)]
 pub struct Answer {
+    /// What was shown.
     pub verdict: Verdict,
+    /// The criterion that was used, chosen by [`find()`] if the options leave it open.
     pub judge: PassCriterion,
+    /// The end of the recorded run.
     pub there: End,
+    /// The end of the first run here, in which everything is as it is here.
     pub here: End,
     /// Number of recorded calls.
     pub calls: usize,
+    /// Number of candidates; 0 if the command passes here.
     pub candidates: usize,
+    /// Number of runs here, with the first one.
     pub runs: usize,
     /// If nothing was found: the first call of the run with everything as recorded that was not recorded, and
     /// its number.
     pub parted: Option<(usize, String)>,
     /// If nothing was found: sentences about the differences.
     pub differences: Vec<String>,
+    /// Notes of the record, then those of the runs here: what could not be recorded or replayed.
     pub notes: Vec<String>,
 }
 

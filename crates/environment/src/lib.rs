@@ -48,6 +48,8 @@
 //! # Ok::<(), environment::Error>(())
 //! ```
 
+#![warn(missing_docs)]
+
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 compile_error!(
     "system calls are traced on Linux for x86-64 only: the table of calls and the registers are its own"

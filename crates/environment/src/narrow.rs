@@ -15,10 +15,13 @@ use std::os::unix::ffi::OsStrExt;
 /// Lines that differ. An empty list on one side: that side lacks them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Number of the first line on each side, from 1.
+    /// Number of the first line there, from 1; without lines, of the line before which they are missing.
     pub there_at: usize,
+    /// Number of the first line here, likewise.
     pub here_at: usize,
+    /// The recorded lines, without line ends.
     pub there: Vec<String>,
+    /// The lines here, without line ends.
     pub here: Vec<String>,
 }
 

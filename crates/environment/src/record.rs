@@ -10,9 +10,11 @@ use std::collections::HashMap;
 /// Bytes as the kernel has them: paths and variables need not be UTF-8.
 pub type Bytes = Vec<u8>;
 
+/// Index into [`Record::keys`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct KeyId(pub u32);
 
+/// Index into [`Record::blobs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BlobId(pub u32);
 
@@ -37,7 +39,9 @@ pub enum Key {
     Peer(String),
     /// An address that was bound.
     Local(String),
+    /// The time of day.
     Clock,
+    /// Random bytes of `getrandom`.
     Random,
     /// `uname`.
     System,
@@ -45,6 +49,7 @@ pub enum Key {
     Memory,
     /// User and group numbers.
     Identity,
+    /// The processors that a thread may use.
     Processors,
     /// Information of the kernel about itself, by the number of the system call.
     Other(u32),
@@ -57,7 +62,9 @@ pub enum Key {
 pub struct Call {
     /// Threads are numbered in the order they appear.
     pub thread: u32,
+    /// Number of the system call on x86-64.
     pub number: u32,
+    /// The thing that it queries.
     pub key: KeyId,
     /// The argument that distinguishes queries of one key: flags, a request, a mode.
     pub detail: u64,
@@ -65,6 +72,7 @@ pub struct Call {
     pub result: i64,
     /// The offset of the bytes in the file.
     pub offset: u64,
+    /// What the kernel wrote, or the bytes of a mapped file or executed program; empty if the call failed.
     pub writes: Vec<Write>,
 }
 
@@ -73,17 +81,22 @@ pub struct Call {
 pub struct Write {
     /// The argument that points to it.
     pub argument: u8,
+    /// The bytes.
     pub blob: BlobId,
 }
 
 /// How a command is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
+    /// The words of the command, its name first.
     pub arguments: Vec<Bytes>,
+    /// Environment variables: name and value.
     pub variables: Vec<(Bytes, Bytes)>,
+    /// The absolute path of the working directory.
     pub directory: Bytes,
     /// Number, soft and hard limit.
     pub limits: Vec<(u32, u64, u64)>,
+    /// The file creation mask.
     pub mask: u32,
     /// Seconds since 1970.
     pub time: u64,
@@ -96,19 +109,28 @@ pub struct Start {
 pub struct End {
     /// As reported by a shell: 128 + N after signal N.
     pub status: u8,
+    /// The run was killed because it exceeded its time limit.
     pub timed_out: bool,
     /// Hash of standard output.
     pub output: u64,
+    /// Bytes written to standard output.
     pub output_bytes: u64,
+    /// Wall-clock time of the run.
     pub milliseconds: u64,
 }
 
+/// A recorded run; the content of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
+    /// How it was started.
     pub start: Start,
+    /// How it ended.
     pub end: End,
+    /// The things that were queried, each once; then those of [`crate::candidates::add_start_keys`].
     pub keys: Vec<Key>,
+    /// The system calls, in the order in which they ended.
     pub calls: Vec<Call>,
+    /// What calls wrote; equal bytes are stored once.
     #[serde(with = "whole")]
     pub blobs: Vec<Bytes>,
     /// Keys whose bytes were redacted.
@@ -163,14 +185,17 @@ mod whole {
 }
 
 impl Record {
+    /// The thing with this id, which must be one of this record.
     pub fn key(&self, id: KeyId) -> &Key {
         &self.keys[id.0 as usize]
     }
 
+    /// The bytes with this id, which must be one of this record.
     pub fn blob(&self, id: BlobId) -> &[u8] {
         &self.blobs[id.0 as usize]
     }
 
+    /// The value of an environment variable; `None` if it is not set.
     pub fn variable(&self, name: &[u8]) -> Option<&[u8]> {
         self.start.variables.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_slice())
     }
@@ -196,6 +221,7 @@ impl Record {
 /// Builds a [`Record`]; interns keys and blobs.
 #[derive(Debug, Default)]
 pub struct Builder {
+    /// The record so far; its start and end are set by the caller after the run.
     pub record: Record,
     keys: HashMap<Key, KeyId>,
     blobs: HashMap<u64, Vec<BlobId>>,
@@ -203,6 +229,7 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// The id of a thing, a new one if it was not queried before.
     pub fn key(&mut self, key: &Key) -> KeyId {
         if let Some(id) = self.keys.get(key) {
             return *id;
@@ -213,6 +240,7 @@ impl Builder {
         id
     }
 
+    /// The id of these bytes, a new one if they were not seen before.
     pub fn blob(&mut self, bytes: Vec<u8>) -> BlobId {
         let hash = xxhash_rust::xxh3::xxh3_64(&bytes);
         let same = self.blobs.entry(hash).or_default();
@@ -225,6 +253,7 @@ impl Builder {
         id
     }
 
+    /// Adds a note to the record, each text once.
     pub fn note(&mut self, note: String) {
         if self.notes.insert(note.clone()) {
             self.record.notes.push(note);

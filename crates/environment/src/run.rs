@@ -18,9 +18,13 @@ use std::time::Duration;
 /// A command and the environment that the caller gives it. Nothing else is used.
 #[derive(Clone, Debug, Default)]
 pub struct Command {
+    /// The words of the command, its name first; without a slash, the name is looked up in `PATH`.
     pub arguments: Vec<Bytes>,
+    /// All its environment variables: name and value.
     pub variables: Vec<(Bytes, Bytes)>,
+    /// The working directory, an absolute path.
     pub directory: PathBuf,
+    /// Standard input, output and error.
     pub streams: [Stream; 3],
     /// Where they are not those of this process.
     pub limits: Vec<Limit>,

@@ -52,12 +52,14 @@ const WORDS: [(&str, usize); 9] = [
     ("npm_", 30),
 ];
 
+/// Something in a record that looks like a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
     /// `variable` or `file`, or another kind.
     pub kind: &'static str,
     /// The argument for `--redact`.
     pub name: String,
+    /// The reason, as a fragment of a sentence.
     pub why: &'static str,
 }
 

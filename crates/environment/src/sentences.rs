@@ -13,9 +13,13 @@ use crate::words::{date, is_text, quoted, short, text};
 use nix::libc;
 use std::collections::HashMap;
 
+/// Makes the sentences about differences between a recorded run and a run here.
 pub struct DifferenceFormatter<'a> {
+    /// The record made there; the ids of candidates are its own.
     pub there: &'a RecordIndex<'a>,
+    /// The first run here.
     pub here: &'a RecordIndex<'a>,
+    /// From portable paths to those of this machine.
     pub places: &'a PathMap,
 }
 
@@ -35,6 +39,8 @@ impl DifferenceFormatter<'_> {
         self.told(candidate, &[]).sentence
     }
 
+    /// The answer about a decisive candidate. `lines` comes from [`crate::narrow::lines`], `of` is the number
+    /// of decisive candidates.
     pub fn culprit(&self, candidate: &Candidate, lines: Vec<Line>, of: usize) -> Culprit {
         let told = self.told(candidate, &lines);
         let proof = match (of, told.kind) {

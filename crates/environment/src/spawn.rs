@@ -21,9 +21,12 @@ use std::process::Command;
 /// Source or target of a standard stream of the command.
 #[derive(Clone, Debug, Default)]
 pub enum Stream {
+    /// The stream of this process.
     #[default]
     Inherit,
+    /// `/dev/null`.
     Null,
+    /// A file; for output it is created or truncated.
     File(PathBuf),
 }
 
