@@ -38,9 +38,13 @@ pub const MAX_STRING: u64 = 4096;
 
 /// The sources from which a state is captured.
 pub struct CaptureContext<'s, 'm> {
+    /// The program's constants, initial values and functions.
     pub image: &'s Image,
+    /// The replay's memory at this moment.
     pub memory: &'s Memory,
+    /// Blocks of the heap, and the bytes that the program defined so far.
     pub objects: &'s ObjectMap,
+    /// The bytes that the program has touched so far; all others have their initial values.
     pub touched: &'s Touched<'s>,
     /// The variable, global or in a frame, that contains an address: its start and its type.
     pub variable: &'s dyn Fn(u64) -> Option<(u64, Type<'m>)>,

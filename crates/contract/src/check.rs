@@ -29,30 +29,51 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 pub struct Request {
     /// The user's current directory.
     pub here: PathBuf,
+    /// The good version: a revision or a directory.
     pub good: String,
+    /// The bad version: a revision or a directory.
     pub bad: String,
+    /// The shell command that builds a version.
     pub build: String,
+    /// The shell commands of the tests; each is run once with each version.
     pub tests: Vec<String>,
     /// A file of contracts; by default `relapse.contracts` of bad, if it exists.
     pub contracts: Option<PathBuf>,
     /// Functions that may not change; an empty list means all.
     pub unchanged: Option<Vec<String>>,
+    /// Limits on the calls that are observed.
     pub bounds: Bounds,
+    /// Time limit of each recorded test; 120 seconds if none.
     pub timeout: Option<Duration>,
+    /// The compiler wrappers and other programs that trials need.
     pub tools: Tools,
     /// A directory with compilers under their usual names, for builds that do not use `CC`.
     pub compilers: Option<PathBuf>,
     /// Directory for all intermediate files.
     pub work: PathBuf,
+    /// Whether to keep the intermediate files.
     pub keep: bool,
 }
 
 /// Progress events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent {
+    /// The build of this version, "good" or "bad", begins.
     Building(&'static str),
-    Recording { test: usize, of: usize },
-    Replaying { test: usize, of: usize },
+    /// A test is recorded with both versions.
+    Recording {
+        /// The number of the test, from 1.
+        test: usize,
+        /// Number of tests.
+        of: usize,
+    },
+    /// Both recordings of a test are replayed.
+    Replaying {
+        /// The number of the test, from 1.
+        test: usize,
+        /// Number of tests.
+        of: usize,
+    },
 }
 
 /// Name of the default file of contracts.

@@ -40,6 +40,7 @@ pub struct Wanted {
     pub contracts: Vec<(String, Contract)>,
     /// Functions that may not change; an empty list means all.
     pub unchanged: Option<Vec<String>>,
+    /// Limits on the calls that are observed in one stream.
     pub bounds: Bounds,
     /// Whether to attempt proofs for all states too.
     pub proofs: bool,
@@ -48,9 +49,11 @@ pub struct Wanted {
 /// Recordings of one test with both versions, good first.
 #[derive(Clone, Copy)]
 pub struct Runs<'r> {
+    /// The recordings.
     pub recordings: [&'r Recording; 2],
     /// The directories to which paths are relative.
     pub trees: [&'r Path; 2],
+    /// Maps a line of bad to the line of good.
     pub map: &'r LineMap<'r>,
 }
 
@@ -80,6 +83,7 @@ pub struct Checking<'c> {
     pub(crate) fulfilled: Vec<CallPair>,
     /// Pairs of calls that violate their contract.
     pub(crate) violated: Vec<CallPair>,
+    /// Sentences about what limits the answer.
     pub notes: Vec<String>,
     pub(crate) judging: f64,
     proof_seconds: f64,
@@ -105,6 +109,7 @@ struct Target<'m> {
 }
 
 impl<'c> Checking<'c> {
+    /// A check without any test yet.
     #[must_use]
     pub fn new(wanted: &'c Wanted) -> Checking<'c> {
         Checking {

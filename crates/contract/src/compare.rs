@@ -17,15 +17,20 @@ use std::collections::{HashMap, VecDeque};
 /// A location in both states, and its values.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Difference {
+    /// The location in terms of the source, such as `list->head.size`.
     pub path: String,
+    /// The value in good.
     pub good: String,
+    /// The value in bad.
     pub bad: String,
 }
 
 /// One version's side of a comparison.
 #[derive(Clone, Copy)]
 pub struct Half<'s, 'm> {
+    /// The program, for types and names.
     pub version: &'s Version<'m>,
+    /// The state before or after one of its calls.
     pub state: &'s State,
 }
 

@@ -23,7 +23,9 @@ use std::sync::Arc;
 /// A contract in a comment, and the range of lines in which its function begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommentedContract {
+    /// The contract.
     pub contract: Contract,
+    /// From the line in which the comment ends to that of the function's `{`, inclusive, counted from 1.
     pub lines: RangeInclusive<u32>,
 }
 

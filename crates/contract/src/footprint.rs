@@ -71,6 +71,7 @@ impl Footprint {
         }
     }
 
+    /// Records a write. The values are read from memory when the call ends.
     #[inline]
     pub fn write(&mut self, address: u64, len: u64) {
         if !self.has_room(len) {

@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 /// The uses of a function in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Used {
+    /// Number of completed calls, in all streams that were merged.
     pub calls: u64,
     /// Names of variables.
     pub globals: BTreeSet<String>,

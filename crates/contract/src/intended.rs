@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 /// A call in a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
+    /// Index of the process in its recording.
     pub process: usize,
+    /// Number of the stream in its process.
     pub stream: u32,
     /// Steps of its first and last instruction.
     pub steps: (u64, u64),
@@ -24,8 +26,11 @@ pub struct Span {
 /// A call in both versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallPair {
+    /// The readable name of the function.
     pub function: String,
+    /// The call in good.
     pub good: Span,
+    /// The call in bad.
     pub bad: Span,
 }
 
@@ -38,6 +43,7 @@ pub struct Intended {
     pub violated: Vec<CallPair>,
     /// Functions of these runs that have a contract.
     pub functions: Vec<String>,
+    /// Sentences about what is known in part only.
     pub notes: Vec<String>,
 }
 

@@ -23,6 +23,7 @@ use std::collections::BTreeSet;
 pub struct Judgement {
     /// The cases that applied, by number.
     pub applied: Vec<usize>,
+    /// Of clauses of the cases that applied; if no case applied, at most one, of the rule that all is unchanged.
     pub violations: Vec<Violation>,
     /// Predicates that could not be decided.
     pub unknown: Vec<String>,
@@ -33,8 +34,11 @@ pub struct Judgement {
 pub struct Violation {
     /// None for the rule that everything else is unchanged.
     pub clause: Option<Place>,
+    /// A description of the violation.
     pub what: String,
+    /// The values of the parts of the clause's predicate, in bad.
     pub values: Vec<Shown>,
+    /// Differences where none is allowed; empty if a clause is violated.
     pub differences: Vec<Difference>,
 }
 

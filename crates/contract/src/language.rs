@@ -9,14 +9,18 @@ use std::sync::Arc;
 pub struct Source {
     /// The displayed name: relative to the version, or as the user gave it.
     pub file: String,
+    /// The whole text; spans are byte offsets in it.
     pub text: String,
 }
 
 /// A byte range of a source.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Place {
+    /// The text that contains the range.
     pub source: Arc<Source>,
+    /// Byte offset of the beginning.
     pub start: usize,
+    /// Byte offset of the end, exclusive.
     pub end: usize,
 }
 
@@ -89,18 +93,26 @@ pub struct Contract {
 /// `error: \result < 0`
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedError {
+    /// The name by which `signals` and `when_signaled` refer to it.
     pub name: String,
+    /// Evaluated after a call that returned.
     pub predicate: Predicate,
 }
 
 /// One `changed_behavior`. Clauses of one kind are conjoined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
+    /// The location of the whole case.
     pub place: Place,
+    /// Conditions before the call in bad.
     pub requires: Vec<Predicate>,
+    /// Obligations after a call of bad that returned.
     pub ensures: Vec<Predicate>,
+    /// Conditions after a call of good that returned.
     pub when_ensured: Vec<Predicate>,
+    /// Obligations after a call of bad that terminated abnormally in this way.
     pub signals: Vec<(Kind, Predicate)>,
+    /// Conditions after a call of good that terminated abnormally in this way.
     pub when_signaled: Vec<(Kind, Predicate)>,
 }
 
@@ -109,6 +121,7 @@ pub struct Case {
 pub enum Kind {
     /// `any`: any of the following.
     Any,
+    /// The process aborted itself; this is also the signal `SIGABRT`.
     Abort,
     /// By name, such as `SIGSEGV`; none for every signal except that of `abort`.
     Signal(Option<String>),
@@ -144,7 +157,9 @@ pub struct Predicate {
     pub place: Place,
     /// Including the keyword.
     pub clause: Place,
+    /// The expression with its forms replaced by identifiers.
     pub expression: Expression,
+    /// The quantifiers, by their numbers in the names.
     pub quantifiers: Vec<Quantifier>,
 }
 
@@ -155,8 +170,11 @@ pub struct Quantifier {
     pub all: bool,
     /// In C syntax.
     pub ty: String,
+    /// The name of the variable.
     pub variable: String,
+    /// Restricts the values; its comparisons must bound the variable on both sides.
     pub range: Predicate,
+    /// What holds for all or for one of these values.
     pub body: Predicate,
 }
 

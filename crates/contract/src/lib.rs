@@ -37,6 +37,8 @@
 //! # Ok::<(), contract::Error>(())
 //! ```
 
+#![warn(missing_docs)]
+
 mod adjacent;
 pub mod answer;
 pub mod capture;

@@ -29,19 +29,25 @@ const MAX_VALUES: i128 = 1_000_000;
 /// One version's call.
 #[derive(Clone, Copy)]
 pub struct Run<'p, 'm> {
+    /// The program of the call.
     pub version: &'p Version<'m>,
+    /// The called function.
     pub watched: &'p ObservedFunction<'m>,
+    /// The observed call, with its states.
     pub call: &'p Call<'m>,
 }
 
 /// Calls of both versions that begin in equal states.
 #[derive(Clone, Copy)]
 pub struct Pair<'p, 'm> {
+    /// The call in good, the previous version.
     pub good: Run<'p, 'm>,
+    /// The call in bad, the current version.
     pub bad: Run<'p, 'm>,
 }
 
 impl<'p, 'm> Pair<'p, 'm> {
+    /// The call in one version.
     #[must_use]
     pub fn run(&self, side: Side) -> &Run<'p, 'm> {
         match side {
@@ -54,7 +60,9 @@ impl<'p, 'm> Pair<'p, 'm> {
 /// The truth value of a predicate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Truth {
+    /// It holds.
     True,
+    /// It does not hold.
     False,
     /// It has no value: for example a NULL dereference or a division by zero.
     Undefined(String),
@@ -65,17 +73,22 @@ pub enum Truth {
 /// The value of a part of a predicate, for display.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Shown {
+    /// The text of the part, as in the contract.
     pub expression: String,
+    /// Its value as text, without addresses.
     pub value: String,
 }
 
 /// A state in which a predicate is evaluated.
 #[derive(Clone, Copy)]
 pub struct Moment<'p, 'm> {
+    /// The calls.
     pub pair: &'p Pair<'p, 'm>,
+    /// The version in which names are evaluated.
     pub side: Side,
     /// After the call.
     pub after: bool,
+    /// The predicate that is evaluated; its quantifiers are looked up by number.
     pub predicate: &'p Predicate,
     /// Variables of quantifiers.
     bound: &'p [(String, Type<'m>, Vec<u8>)],

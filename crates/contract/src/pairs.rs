@@ -17,10 +17,13 @@ const MAX_TRIES: usize = 20_000;
 
 /// One version's calls of a function.
 pub struct Calls<'p, 'm> {
+    /// The program of the calls.
     pub version: &'p Version<'m>,
     /// The functions of this name.
     pub watched: &'p [(usize, ObservedFunction<'m>)],
+    /// The calls in the order of their first steps.
     pub calls: Vec<&'p Call<'m>>,
+    /// The global variables that belong to their states.
     pub globals: &'p [Root<'m>],
 }
 
@@ -37,7 +40,9 @@ pub struct Paired<'p, 'm> {
     pub pairs: Vec<(Pair<'p, 'm>, bool)>,
     /// Pairs whose entry states differ.
     pub differing: Vec<Pair<'p, 'm>>,
+    /// Number of calls of good without a partner.
     pub only_good: u64,
+    /// Number of calls of bad without a partner.
     pub only_bad: u64,
 }
 

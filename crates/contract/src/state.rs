@@ -73,7 +73,8 @@ pub struct State {
     addresses: FxHashSet<u64>,
     /// Before a call: bytes that it read, with the values read. After it: bytes that it wrote.
     used: BTreeMap<u64, u8>,
-    /// Thread-local variables and `errno`: before a call those that it read, after it those that it wrote.
+    /// Thread-local variables: before a call those that it read as a whole, without `errno`; after it those that
+    /// it wrote, and `errno` if it wrote that.
     pub thread_locals: BTreeMap<String, Vec<u8>>,
     /// Number of captured bytes.
     pub bytes: u64,
@@ -218,18 +219,24 @@ impl State {
 /// A root of a state: a parameter, a global variable, the result.
 #[derive(Clone, Debug)]
 pub struct Root<'m> {
+    /// What it is.
     pub kind: RootKind,
     /// Its name in the source.
     pub name: String,
+    /// The declared type.
     pub ty: Type<'m>,
+    /// The address; parameters and results have addresses that no program uses.
     pub address: u64,
 }
 
+/// The kinds of roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootKind {
     /// By its number, from 0.
     Parameter(usize),
+    /// A global or `static` variable.
     Global,
+    /// The result; only in states after a call.
     Result,
 }
 

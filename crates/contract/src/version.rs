@@ -11,7 +11,9 @@ use std::collections::{BTreeMap, HashMap};
 
 /// See the module's documentation.
 pub struct Version<'m> {
+    /// The loaded program.
     pub image: &'m Image,
+    /// The models of all its modules, in the order of the image.
     pub modules: Vec<&'m Module>,
     /// By address.
     pub globals: Vec<Global<'m>>,
@@ -21,35 +23,48 @@ pub struct Version<'m> {
 /// A global variable, or a `static` one.
 #[derive(Clone, Debug)]
 pub struct Global<'m> {
+    /// The linkage name; a `static` variable of a function is called `function.name`.
     pub name: String,
+    /// Its first byte in this run.
     pub address: u64,
+    /// Its size in bytes.
     pub size: u64,
+    /// Its declared type.
     pub ty: Type<'m>,
 }
 
 /// A function whose calls are observed.
 #[derive(Clone, Debug)]
 pub struct ObservedFunction<'m> {
+    /// Index of the module in the image.
     pub module: u32,
+    /// Index of the function in the module.
     pub number: u32,
+    /// The model of the module.
     pub model: &'m Module,
+    /// The model of the function.
     pub function: &'m Function,
     /// Number of leading instructions that only store parameters in their homes.
     pub prologue: u32,
     /// Registers that hold parameters after the prologue.
     pub passed: Vec<u32>,
+    /// The parameters in the source, in order.
     pub parameters: Vec<Parameter<'m>>,
 }
 
 /// A parameter in the source.
 #[derive(Clone, Debug)]
 pub struct Parameter<'m> {
+    /// The name in the source.
     pub name: String,
+    /// The declared type.
     pub ty: Type<'m>,
+    /// Index into the function's variables.
     pub variable: u32,
 }
 
 impl<'m> Version<'m> {
+    /// Collects the variables of the source that are not constant.
     #[must_use]
     pub fn new(image: &'m Image) -> Version<'m> {
         let mut globals = Vec::new();

@@ -23,10 +23,13 @@ use std::collections::{BTreeMap, HashMap};
 /// How a call terminated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
+    /// It returned.
     Returned,
     /// The process ended during the call.
     Exit(u32),
+    /// The process aborted itself: signal 6.
     Abort,
+    /// The process died by this signal.
     Signal(u32),
     /// An exception left it; its type, if it is known.
     Throw(Option<String>),
@@ -69,9 +72,13 @@ pub struct Call<'m> {
     pub key: u128,
     /// Function, file and line of the caller.
     pub caller: Option<Caller>,
+    /// The state before the call, after the prologue.
     pub entry: State,
+    /// The state after the call.
     pub exit: State,
+    /// The type of the result; none if there is none, or the call did not return.
     pub result: Option<Type<'m>>,
+    /// How it terminated.
     pub ended: Ended,
     /// Steps of its first and last instruction.
     pub steps: (u64, u64),
@@ -82,8 +89,11 @@ pub struct Call<'m> {
 /// A call site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
+    /// The readable name of the calling function.
     pub function: String,
+    /// The path of the source of the call site, as it was compiled.
     pub file: String,
+    /// The line of the call site, from 1.
     pub line: u32,
 }
 
@@ -98,7 +108,9 @@ pub struct Bounds {
 
 /// All calls of a stream, and the output of the stream.
 pub struct Seen<'m> {
+    /// The calls that were kept, in the order in which they ended.
     pub calls: Vec<Call<'m>>,
+    /// What the stream read and wrote.
     pub io: IoList,
     /// Effects on state outside of memory, with the instruction of the external call.
     pub external_effects: Vec<(u64, Output)>,
