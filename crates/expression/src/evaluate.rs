@@ -12,7 +12,9 @@ use program::sequences::Sequence;
 /// A typed value.
 #[derive(Clone, Debug)]
 pub struct Evaluated<'m> {
+    /// The type; of a cast or an enumerator the type as written.
     pub ty: Type<'m>,
+    /// The value in little-endian order; of an object larger than 64 KiB only the beginning.
     pub bytes: Vec<u8>,
     /// Whether each byte is known.
     pub known: Vec<bool>,
@@ -23,19 +25,28 @@ pub struct Evaluated<'m> {
 /// Bytes that the evaluation read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
+    /// Bytes of memory.
     Memory {
+        /// The first byte.
         address: u64,
+        /// Number of bytes.
         len: u64,
     },
     /// Bits of up to eight bytes: a bit-field.
     Bits {
+        /// The first byte.
         address: u64,
+        /// The bits that are read, of the eight bytes from `address` on; bit 0 is the lowest of the first
+        /// byte.
         mask: u64,
     },
     /// Bytes of a variable in registers, identified by the scope's number.
     Variable {
+        /// [`crate::scope::Variable::number`]; `u32::MAX` for a part of a form's value.
         number: u32,
+        /// The first byte, from the beginning of the variable.
         offset: u64,
+        /// Number of bytes.
         len: u64,
     },
 }

@@ -23,6 +23,8 @@
 //! Recordings, replay and terminals. A provider of variables and memory implements
 //! [`Scope`](scope::Scope).
 
+#![warn(missing_docs)]
+
 mod arithmetic;
 pub mod ast;
 pub mod error;
@@ -40,4 +42,5 @@ pub use parse::parse;
 pub use scope::{Form, Home, Scope, Variable};
 pub use types::{Shape, Type};
 
+/// The result of parsing or evaluating an expression.
 pub type Result<T> = std::result::Result<T, Error>;

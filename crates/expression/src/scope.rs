@@ -41,9 +41,11 @@ pub trait Scope<'m> {
 /// A form: a name that begins with `$`, alone or called.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<'e> {
+    /// The expression that contains it.
     pub expression: &'e Expression,
     /// The name, including `$`.
     pub name: &'e str,
+    /// The arguments of the call, not evaluated; empty if the name stands alone.
     pub arguments: &'e [Expr],
     /// The span of the whole form.
     pub span: &'e Span,
@@ -52,7 +54,9 @@ pub struct Form<'e> {
 /// The entity that a name denotes.
 #[derive(Clone, Debug)]
 pub struct Variable<'m> {
+    /// The declared type; for a C++ reference the reference type.
     pub ty: Type<'m>,
+    /// Where its bytes are.
     pub home: Home,
     /// The scope's number of the variable, which is contained in reads of its registers.
     pub number: u32,
@@ -61,10 +65,13 @@ pub struct Variable<'m> {
 /// The location of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
+    /// In memory from this address on.
     Memory(u64),
     /// In registers. `known` marks the bytes that are available.
     Registers {
+        /// Its bytes; those that are not known have any value.
         bytes: Vec<u8>,
+        /// For each byte whether it is known; as long as `bytes`.
         known: Vec<bool>,
     },
     /// It is in scope, but has no value at this moment.

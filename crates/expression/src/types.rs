@@ -12,14 +12,21 @@ use std::rc::Rc;
 pub enum Type<'m> {
     /// A type of debug information: a module and the index of the type.
     Declared(&'m Module, u32),
+    /// An integer that an operator or a basic type name gives.
     Integer {
+        /// Its size.
         bytes: u8,
+        /// Whether it is signed.
         signed: bool,
     },
+    /// A floating-point number, likewise.
     Float {
+        /// Its size; 16 for `long double`.
         bytes: u8,
     },
+    /// A pointer to a type.
     Pointer(Rc<Type<'m>>),
+    /// Any function; parameters and result are not kept.
     Function,
     /// `void`, or a type that debug information does not describe.
     Void,
@@ -28,22 +35,34 @@ pub enum Type<'m> {
 /// The structure of a type, without typedefs and qualifiers.
 #[derive(Clone, Debug)]
 pub enum Shape<'m> {
+    /// An integer or an enumeration.
     Integer {
+        /// Its size, at most 16.
         bytes: u8,
+        /// Whether it is signed; an enumeration is if it has a negative enumerator.
         signed: bool,
     },
     /// `char` of either signedness.
     Character {
+        /// Whether it is signed.
         signed: bool,
     },
+    /// `bool` or `_Bool`.
     Bool,
+    /// A floating-point number.
     Float {
+        /// Its size; 16 for `long double`.
         bytes: u8,
     },
+    /// A pointer or C++ reference to this type.
     Pointer(Type<'m>),
+    /// An array: type of an element, and number of elements (0 if it is not declared).
     Array(Type<'m>, u64),
+    /// A struct, union or class; its members' types are indices into the module's.
     Record(&'m Module, &'m [Member]),
+    /// A function.
     Function,
+    /// `void`, or a type that debug information does not describe.
     Void,
 }
 
@@ -53,6 +72,7 @@ pub(crate) fn character(module: &Module) -> Type<'_> {
     found.map_or(Type::Integer { bytes: 1, signed: true }, |at| Type::Declared(module, at as u32))
 }
 
+/// `int`.
 pub const INT: Type<'static> = Type::Integer { bytes: 4, signed: true };
 
 /// Maximum length of a chain of typedefs. A longer one is a cycle.
@@ -68,6 +88,7 @@ impl<'m> Type<'m> {
         }
     }
 
+    /// The type of a pointer to this one.
     #[must_use]
     pub fn pointer_to(self) -> Type<'m> {
         Type::Pointer(Rc::new(self))
@@ -89,6 +110,7 @@ impl<'m> Type<'m> {
         ty
     }
 
+    /// The structure of the type; only the outermost typedefs and qualifiers are removed.
     #[must_use]
     pub fn shape(&self) -> Shape<'m> {
         let (module, ty) = match self.stripped() {
@@ -142,6 +164,7 @@ impl<'m> Type<'m> {
         Some((module, sequences::of_object(module, &module.types[ty as usize], bytes)?))
     }
 
+    /// The size in bytes; 0 if debug information only declares the type.
     #[must_use]
     pub fn size(&self) -> u64 {
         match self {
@@ -153,6 +176,7 @@ impl<'m> Type<'m> {
         }
     }
 
+    /// Whether it is `char`, `signed char` or `unsigned char`.
     #[must_use]
     pub fn is_character(&self) -> bool {
         matches!(self.shape(), Shape::Character { .. })
