@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 pub struct Judgement {
     /// The cases that applied, by number.
     pub applied: Vec<usize>,
-    /// Of clauses of the cases that applied; if no case applied, at most one, of the rule that all is unchanged.
+    /// Of clauses of the cases that applied; if none applied, at most one, of the rule that all is unchanged.
     pub violations: Vec<Violation>,
     /// Predicates that could not be decided.
     pub unknown: Vec<String>,

@@ -73,8 +73,8 @@ pub struct State {
     addresses: FxHashSet<u64>,
     /// Before a call: bytes that it read, with the values read. After it: bytes that it wrote.
     used: BTreeMap<u64, u8>,
-    /// Thread-local variables: before a call those that it read as a whole, without `errno`; after it those that
-    /// it wrote, and `errno` if it wrote that.
+    /// Thread-local variables: before a call those that it read as a whole, without `errno`; after it those
+    /// that it wrote, and `errno` if it wrote that.
     pub thread_locals: BTreeMap<String, Vec<u8>>,
     /// Number of captured bytes.
     pub bytes: u64,
