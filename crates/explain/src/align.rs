@@ -32,7 +32,9 @@ pub type LineMap<'a> = dyn Fn(&str, u32) -> Option<(String, u32)> + 'a;
 /// The version that a run belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
+    /// The version in which the test passes, or fixed in its place.
     Good,
+    /// The version in which the test fails.
     Bad,
 }
 
@@ -56,8 +58,9 @@ pub struct Index {
 pub struct Found {
     /// The same instruction with the same index.
     pub exact: Option<Occurrence>,
-    /// First and last instruction of the same execution of the line.
+    /// The first executed instruction of the same execution of the line.
     pub first: Option<Occurrence>,
+    /// The last executed instruction of the same execution of the line.
     pub last: Option<Occurrence>,
     /// The last execution of the same instruction in the same activation that is not later: for a loop that
     /// ended early, its last iteration.

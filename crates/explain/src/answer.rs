@@ -37,16 +37,23 @@ pub struct Answer {
     pub commit: Option<Commit>,
     /// `auto`, `dd` or `add`.
     pub method: String,
+    /// The version in which the test passes: the parent of `commit` if bisection chose the pair.
     pub good: Version,
+    /// The version in which the test fails: `commit` if bisection chose the pair.
     pub bad: Version,
     /// Bad with exactly `root` and `auxiliary` undone, if the causes compare the run of this version with
     /// that of bad. Then everything that the causes state about good refers to this version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed: Option<Version>,
+    /// The build command.
     pub build: String,
+    /// The test command.
     pub test: String,
+    /// The observed failure.
     pub observation: Observation,
+    /// The guilty changes; empty without an answer.
     pub root: Vec<Hunk>,
+    /// Changes that must be undone with the root for bad to build.
     pub auxiliary: Vec<Hunk>,
     /// Changes that must be put into good with the root for good to build and to fail.
     #[serde(default)]
@@ -65,6 +72,7 @@ pub struct Answer {
     /// What distinguishes the failing test from a passing one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passing: Option<Passing>,
+    /// What the search cost.
     pub trials: Effort,
     /// Notes for the reader: what could not be observed, what was assumed.
     pub notes: Vec<String>,
@@ -125,7 +133,9 @@ pub fn shown(shown: changes::Shown) -> String {
 /// A commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
+    /// The full hash.
     pub id: String,
+    /// The first line of the message.
     pub subject: String,
     /// `YYYY-MM-DD`
     pub date: String,
@@ -140,6 +150,7 @@ impl From<&trials::Commit> for Commit {
 /// A version: its name as given by the user, and what it resolved to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
+    /// As the user gave it; `fixed` for that version.
     pub name: String,
     /// The commit, if it is one.
     pub commit: Option<String>,
@@ -154,25 +165,32 @@ pub struct Version {
 pub struct Hunk {
     /// Number of the change in the whole difference, from 0.
     pub change: u32,
+    /// Its path in bad.
     pub file: String,
     /// Its path in good if it differs.
     pub old_file: Option<String>,
+    /// First line in good, from 1; where good has no lines here, the line before.
     pub old_start: u32,
     /// The first line in the fixed version, if the causes compare with that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_start: Option<u32>,
     /// Number of lines that good has here.
     pub old_lines: u32,
+    /// First line in bad, from 1; where bad has no lines here, the line before.
     pub new_start: u32,
+    /// Number of lines that bad has here.
     pub new_lines: u32,
     /// The lines of good.
     pub old_text: Vec<String>,
+    /// The lines of bad.
     pub new_text: Vec<String>,
-    /// Unchanged lines before and after, as context.
+    /// Unchanged lines of bad before the change, as context.
     pub before: Vec<String>,
+    /// Unchanged lines of bad after the change.
     pub after: Vec<String>,
-    /// Lines of `new_text` (of `old_text`) that are on the chain of causes, from 0.
+    /// Lines of `new_text` that are on the chain of causes, from 0.
     pub guilty_new: Vec<u32>,
+    /// Lines of `old_text` that are on the chain of causes, from 0.
     pub guilty_old: Vec<u32>,
     /// The enclosing function, empty if unknown.
     pub heading: String,
@@ -203,6 +221,7 @@ pub struct Observation {
     pub good_place: Option<Place>,
     /// Innermost first.
     pub stack: Vec<Place>,
+    /// The first difference in the output; `None` if it is not what was observed.
     pub output: Option<OutputDifference>,
     /// The last lines that bad's test wrote to standard error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -227,8 +246,9 @@ pub struct OutputDifference {
     pub offset: u64,
     /// The line of that byte, from 1.
     pub line: u64,
-    /// That line in each version, with `\xNN` for bytes that are not text.
+    /// That line in good, with `\xNN` for bytes that are not text; empty if good does not have it.
     pub good: String,
+    /// That line in bad, in the same form; empty if bad does not have it.
     pub bad: String,
 }
 
@@ -237,8 +257,11 @@ pub struct OutputDifference {
 pub struct Place {
     /// Relative to the version's root if the file is below it.
     pub file: String,
+    /// From 1.
     pub line: u32,
+    /// From 1; 0 if unknown.
     pub column: u32,
+    /// The readable name of the function.
     pub function: String,
     /// The text of the line.
     pub text: String,
@@ -255,12 +278,14 @@ pub struct Cause {
     pub what: String,
     /// How this cause determined its parent: `sum`, `controls whether the next step runs`; empty at the top.
     pub how: String,
+    /// The location in bad; `None` if nothing in bad corresponds.
     pub place: Option<Place>,
     /// The corresponding location in good; its text differs if a change touches it.
     pub good_place: Option<Place>,
     /// What the line computed, in names of the source: `sum = sum + (0 - z)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
+    /// The values that the line used or computed.
     pub values: Vec<ValuePair>,
     /// Number of the change that introduced or removed this line, if any.
     pub change: Option<u32>,
@@ -292,6 +317,7 @@ pub struct ValuePair {
     pub name: String,
     /// `None`: it did not exist, or the line was not executed.
     pub good: Option<String>,
+    /// In bad; `None` as for `good`.
     pub bad: Option<String>,
 }
 
@@ -303,12 +329,15 @@ pub struct Alternate {
     pub changed: Vec<Byte>,
     /// The version that contains the branch: `good` or `bad`.
     pub version: String,
+    /// The location of the branch in that version.
     pub place: Place,
-    /// The condition at the branch that the failing input satisfies, and the one that this input satisfies.
+    /// The condition at the branch that the failing input satisfies.
     pub condition: String,
+    /// The condition that this input satisfies.
     pub flipped: String,
-    /// How both versions end with this input, and the beginning of their output.
+    /// How `version` ends with this input; the other version ends in the same way.
     pub end: String,
+    /// The beginning of the standard output of `version` with this input.
     pub stdout: String,
 }
 
@@ -319,10 +348,11 @@ pub struct Passing {
     pub test: Option<String>,
     /// `present`: the cause is visible in events of bad; `removed`: in events that bad no longer has; `none`.
     pub kind: String,
-    /// Number of difference sequences between the versions on the failing test, on the passing test, and of
-    /// those of the first that the second does not have.
+    /// Number of difference sequences between the versions on the failing test.
     pub suspected: u32,
+    /// Number on the passing test: expected, since the versions may differ.
     pub expected: u32,
+    /// Number of those of `suspected` that are not among `expected`.
     pub unexpected: u32,
     /// The most likely first.
     pub suspects: Vec<Suspect>,
@@ -335,8 +365,9 @@ pub struct Passing {
 pub struct Suspect {
     /// `insertion`, `deletion` or `modification`.
     pub change: String,
-    /// Events of good only, and of bad only.
+    /// Events of good only.
     pub good: Vec<Said>,
+    /// Events of bad only.
     pub bad: Vec<Said>,
     /// The call stack, innermost first.
     pub stack: Vec<String>,
@@ -354,6 +385,7 @@ pub struct Suspect {
 pub struct Said {
     /// `set list#1.n = 3`
     pub text: String,
+    /// Where the event happened: in good or in bad, as its run.
     pub place: Place,
 }
 
@@ -362,17 +394,20 @@ pub struct Said {
 pub struct Byte {
     /// Such as `stdin[3]`.
     pub name: String,
-    /// Its value in the failing input, and in this one.
+    /// Its value in the failing input.
     pub old: u8,
+    /// Its value in this input.
     pub new: u8,
 }
 
 /// The cost of the explanation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Effort {
-    /// Changes between the versions, and the number of candidates among them.
+    /// Number of changes between the versions.
     pub changes: u32,
+    /// Changes with evidence in a slice.
     pub candidates: u32,
+    /// Number of complete builds.
     pub builds: u32,
     /// Builds that failed.
     #[serde(default)]
@@ -380,9 +415,11 @@ pub struct Effort {
     /// Sets that the compiler rejected when it checked single files, without a build.
     #[serde(default)]
     pub checks: u32,
+    /// Number of runs of the test.
     pub runs: u32,
     /// Results reused from earlier trials.
     pub remembered: u32,
+    /// The duration of the whole session, which includes the recordings.
     pub seconds: f64,
     /// Seconds until the changes were known.
     #[serde(default)]
@@ -406,5 +443,6 @@ pub struct Tried {
     pub reverted: Vec<u32>,
     /// `pass`, `fail`, `unresolved`, `broken`, or `builds` if the trial only built.
     pub outcome: String,
+    /// The first error of the build, or how the run deviates from that of good or bad; may be empty.
     pub why: String,
 }

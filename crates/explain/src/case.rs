@@ -20,9 +20,13 @@ const CONTEXT: u32 = 3;
 
 /// See the module's documentation.
 pub struct Case<'d> {
+    /// The changes between the versions.
     pub difference: &'d Difference,
+    /// The texts of both versions.
     pub sources: Sources,
+    /// The root of good's source tree; line numbers of good refer to it.
     pub good_root: PathBuf,
+    /// The root of bad's source tree.
     pub bad_root: PathBuf,
     sinks: Sinks,
     good: Option<Kept>,
@@ -34,6 +38,7 @@ pub struct Case<'d> {
     pub reference: &'static str,
     /// Solvers for the semantic analysis.
     pub solving: solver::Settings,
+    /// Sentences about what could not be recorded.
     pub notes: Vec<String>,
 }
 
@@ -53,8 +58,11 @@ impl From<&Recorded> for Kept {
 
 /// An existing recording, with the root of its sources and the outcome of its run.
 pub struct RecordedRun<'r> {
+    /// The directory of the recording.
     pub recording: &'r Path,
+    /// The root of its version's sources.
     pub root: PathBuf,
+    /// How the run ended, and its output.
     pub output: RunOutput,
 }
 
@@ -63,8 +71,11 @@ pub type Texts = Vec<(String, String)>;
 
 /// The opened recordings, and the observed failure.
 pub struct Loaded {
+    /// The observed failure, with slicing criteria.
     pub observed: Observed,
+    /// The process of good for the criteria; `None` if there is none, or it cannot be loaded.
     pub good: Option<LoadedProcess>,
+    /// The process of bad that failed; `None` if it cannot be loaded.
     pub bad: Option<LoadedProcess>,
     /// Executed lines, in good and in bad, over all processes.
     pub executed: [Executed; 2],
@@ -72,6 +83,7 @@ pub struct Loaded {
 }
 
 impl<'d> Case<'d> {
+    /// A case without recordings.
     #[must_use]
     pub fn new(difference: &'d Difference, good: &Path, bad: &Path, oracle: &Oracle) -> Case<'d> {
         let by_exit = matches!(oracle.rule, Rule::Exit | Rule::Slower);
@@ -347,6 +359,7 @@ impl Loaded {
         Findings::new(self, case)
     }
 
+    /// Notes for the reader about loading and about the observation.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.notes.iter().chain(&self.observed.notes).cloned().collect()

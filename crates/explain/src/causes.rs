@@ -21,7 +21,9 @@ type Need = (NodeId, Option<Dependence>);
 /// A step of a path: one executed line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
+    /// The run that executed it.
     pub side: Side,
+    /// The line in that run's version.
     pub line: Line,
     /// The instruction of the line that the preceding step depends on.
     pub node: NodeId,
@@ -31,6 +33,7 @@ pub struct Step {
     pub times: u32,
     /// The change that introduced or removed this line.
     pub change: Option<ChangeId>,
+    /// The steps on which this one depends.
     pub next: Vec<Step>,
 }
 

@@ -5,7 +5,9 @@
 
 /// A condition as computed, and as the source line has it.
 pub struct Condition<'f> {
+    /// As computed: `x != 0`.
     pub computed: &'f str,
+    /// As the source line has it: `!x`; the same as `computed` if the line has another form.
     pub written: String,
     /// Each condition holds exactly if the other does not.
     pub is_turned: bool,

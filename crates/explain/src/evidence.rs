@@ -27,15 +27,20 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// The class and distance of a change; smaller is nearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
+    /// In a slice, or referred to by one.
     Near(Distance),
+    /// Its lines were executed in either version.
     Executed,
+    /// Neither in a slice nor executed.
     Rest,
+    /// Only white space or comments.
     Immaterial,
 }
 
 /// The evidence for one change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clue {
+    /// How near the change is to the failure.
     pub rank: Rank,
     /// The nearest node of a slice that is evidence for it.
     pub node: Option<(Side, NodeId)>,
@@ -66,19 +71,25 @@ pub type Executed = BTreeMap<(String, u32), u64>;
 /// A file that was read, and the bytes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputRead {
+    /// Index of the stream in its process.
     pub stream: u32,
     /// The instruction that read it.
     pub step: u64,
     /// In the form of [`Traced::files`].
     pub file: String,
+    /// Offset in the file of the first byte that was read.
     pub offset: u64,
+    /// Number of bytes that were read.
     pub length: u64,
 }
 
 /// The parts of a run that the evidence uses.
 pub struct Witness<'a> {
+    /// The run with its slice.
     pub traced: &'a Traced<'a>,
+    /// The shortest paths from the failure to the nodes of the slice.
     pub ways: &'a Ways,
+    /// The reads of files in the run.
     pub inputs: &'a [InputRead],
     /// Causes by formulas.
     pub layers: Option<&'a Layers>,
@@ -110,6 +121,7 @@ impl Witness<'_> {
 }
 
 impl Evidence {
+    /// Collects the evidence; `executed` holds the lines of good and of bad.
     #[must_use]
     pub fn gather(
         difference: &Difference,
@@ -209,6 +221,7 @@ impl Evidence {
         origin.map(|(_, side, node)| (side, node)).or(clue.node)
     }
 
+    /// The evidence for a change; `None` if the change is not in the difference.
     #[must_use]
     pub fn clue(&self, id: ChangeId) -> Option<Clue> {
         self.clues.get(&id).copied()

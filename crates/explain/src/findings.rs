@@ -32,8 +32,11 @@ const MOST_CROSSINGS: usize = 16;
 
 /// One run with its slice.
 pub struct Run<'l> {
+    /// Replays the process; further slices reuse its work.
     pub slicer: Slicer<'l>,
+    /// The slice with source locations.
     pub traced: Traced<'l>,
+    /// The shortest paths from the failure to the nodes of the slice.
     pub ways: Ways,
     inputs: Vec<InputRead>,
 }
@@ -41,7 +44,9 @@ pub struct Run<'l> {
 /// See the module's documentation.
 pub struct Findings<'l> {
     loaded: &'l Loaded,
+    /// Good's run; `None` without a recording or without criteria in it, or if slicing failed.
     pub good: Option<Run<'l>>,
+    /// Bad's run; `None` as for `good`.
     pub bad: Option<Run<'l>>,
     /// Causes by formulas; `None` if only slices are available.
     pub layers: Option<Layers>,
@@ -52,6 +57,7 @@ pub struct Findings<'l> {
 const RAN: &[&str] = &["assertion", "abort", "missing-output", "extra-output", "hang"];
 
 impl<'l> Findings<'l> {
+    /// Slices both runs, compares them and computes the causes of causes; what fails becomes a note.
     #[must_use]
     pub fn new(loaded: &'l Loaded, case: &Case<'_>) -> Findings<'l> {
         let mut notes = Vec::new();

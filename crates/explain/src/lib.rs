@@ -24,14 +24,18 @@
 //! * [`parting_lines`]: the lines that only the failing test of one version runs;
 //! * [`beside`]: views of the runs themselves, on request.
 //!
-//! # What must not be known here Terminals, colours, files of reports. `trials` reverts, builds and tests
-//! changes; `changes` searches sets of changes.
+//! # What must not be known here
+//! Terminals, colours, files of reports. `trials` reverts, builds and tests changes; `changes` searches sets
+//! of changes.
 //!
-//! # Method Based on AFTER (Yi, Yang, Liu, Zhao and Wang, *A Synergistic Analysis Method for Explaining
-//! Failed Regression Tests*): causes are followed backwards from the failure, the changes they touch are
-//! reverted and the test runs again; if it still fails, the decisions that led there are followed in turn.
-//! Here one slice of the recording gives all layers of decisions, and with them the order of trials; the run
-//! of good adds what bad no longer executes.
+//! # Method
+//! Based on AFTER (Yi, Yang, Liu, Zhao and Wang, *A Synergistic Analysis Method for Explaining Failed
+//! Regression Tests*): causes are followed backwards from the failure, the changes they touch are reverted
+//! and the test runs again; if it still fails, the decisions that led there are followed in turn. Here one
+//! slice of the recording gives all layers of decisions, and with them the order of trials; the run of good
+//! adds what bad no longer executes.
+
+#![warn(missing_docs)]
 
 pub mod align;
 pub mod answer;

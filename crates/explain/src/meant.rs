@@ -13,18 +13,22 @@ use std::sync::Arc;
 /// Recordings of the test with both versions, good first.
 #[derive(Clone, Copy)]
 pub struct Runs<'r> {
+    /// The recordings.
     pub recordings: [&'r Recording; 2],
     /// The roots to which paths are relative.
     pub trees: [&'r Path; 2],
+    /// Maps a line of bad to the line of good.
     pub map: &'r LineMap<'r>,
 }
 
 /// A function that changed only as intended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeantFunction {
+    /// The readable name.
     pub name: String,
-    /// Its location in bad.
+    /// Its file in bad.
     pub file: String,
+    /// From its first to its last line in bad, inclusive.
     pub lines: RangeInclusive<u32>,
     /// Number of pairs of calls that changed, all of them as intended.
     pub calls: u64,
@@ -37,6 +41,7 @@ type Ask = dyn Fn(&Runs<'_>) -> Result<Vec<MeantFunction>, String> + Send + Sync
 pub struct Intentions(Arc<Ask>);
 
 impl Intentions {
+    /// Wraps a callback; its error completes a sentence of the notes.
     #[must_use]
     pub fn new(ask: Box<Ask>) -> Intentions {
         Intentions(ask.into())
@@ -54,6 +59,7 @@ impl std::fmt::Debug for Intentions {
 pub struct Meant {
     /// With the name of the function that contains each.
     changes: Vec<(ChangeId, String)>,
+    /// Sentences for the reader.
     pub notes: Vec<String>,
 }
 

@@ -58,6 +58,7 @@ impl Meanings {
         }
     }
 
+    /// Whether no name was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()

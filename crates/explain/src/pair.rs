@@ -13,12 +13,17 @@ use trials::{Commit, History, TrialRunner, Verdict, Version, Work};
 
 /// Two versions as files.
 pub struct Pair {
+    /// The version in which the test passes.
     pub good: Version,
+    /// The version in which the test fails.
     pub bad: Version,
+    /// The directory with good's files, with the held ones of bad.
     pub good_root: PathBuf,
+    /// The directory with bad's files.
     pub bad_root: PathBuf,
     /// The commit that is bad, if it was found by bisection or is the only one.
     pub commit: Option<Commit>,
+    /// Sentences for the reader about checking out and bisecting.
     pub notes: Vec<String>,
     /// Files of the test that good takes from bad.
     pub held: Vec<PathBuf>,

@@ -28,16 +28,21 @@ const MOST_STEPS: u64 = 100_000_000;
 /// Why the origin of the difference cannot be determined. Texts fit after "failed to".
 #[derive(Debug, Error)]
 pub enum Error {
+    /// A recording cannot be opened.
     #[error(transparent)]
     Open(#[from] recording::RecordingError),
+    /// The sources cannot be read.
     #[error("compare the versions: {0}")]
     Changes(#[from] changes::Error),
+    /// This source file has changed since compilation.
     #[error("compare the versions: {0} is not as it was when the program was compiled")]
     Edited(String),
+    /// A run has this many instructions, more than are compared.
     #[error(
         "compare the versions: a run has {0} instructions, more than the {MOST_STEPS} up to which it is done"
     )]
     TooLong(u64),
+    /// No source file of one version has a partner in the other.
     #[error("compare the versions: no source file of the one corresponds to one of the other")]
     NoSources,
 }

@@ -28,9 +28,13 @@ pub enum Parting {
 /// A line that distinguishes the failing run of the new version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartingLine {
+    /// What the four runs have to do with the line.
     pub how: Parting,
+    /// The function that executed it, as named in the model.
     pub function: String,
+    /// The path of its file, as it was compiled.
     pub file: String,
+    /// The line, from 1: in the old version if it was removed, else in the new one.
     pub line: u32,
     /// The source text without leading and trailing blanks.
     pub text: String,
@@ -39,9 +43,13 @@ pub struct PartingLine {
 /// The runs: the test that fails now, and one that passes, with both versions.
 #[derive(Clone, Copy)]
 pub struct FourRuns<'r> {
+    /// The old version, with the test that fails in the new one.
     pub old: &'r LoadedProcess,
+    /// The new version, with the test that fails in it.
     pub new: &'r LoadedProcess,
+    /// The old version, with the passing test.
     pub old_passing: &'r LoadedProcess,
+    /// The new version, with the passing test.
     pub new_passing: &'r LoadedProcess,
 }
 

@@ -14,6 +14,7 @@ use trials::{Baseline, TrialRunner};
 /// The result of a search.
 #[derive(Default)]
 pub struct Searched {
+    /// The guilty changes; `None` if none were found.
     pub found: Option<Found>,
     verified: Option<Verified>,
     /// The limit on trials ended it.
@@ -21,6 +22,7 @@ pub struct Searched {
     interrupted: bool,
     /// Outcomes of the trials: passed, failed, unresolved, broken.
     counts: [u32; 4],
+    /// Sentences for the reader.
     pub notes: Vec<String>,
 }
 

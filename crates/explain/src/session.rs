@@ -39,11 +39,15 @@ const SOLVING: Duration = Duration::from_secs(2);
 /// The failure to explain, and the tools and limits to use.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// The version in which the test passes: a revision or a directory.
     pub good: String,
+    /// The version in which the test fails: a revision or a directory.
     pub bad: String,
     /// The user's working directory.
     pub here: PathBuf,
+    /// The shell command that builds a version.
     pub build: String,
+    /// The shell command of the failing test.
     pub test: String,
     /// A similar test that passes with both versions.
     pub passing_test: Option<String>,
@@ -55,12 +59,19 @@ pub struct Request {
     pub budget: Option<Duration>,
     /// Skips the search by trials: only the failure, the ranking and the chain.
     pub no_trials: bool,
+    /// The file that is the test's standard input.
     pub stdin: Option<PathBuf>,
+    /// How passing and failing runs are told apart.
     pub oracle: Oracle,
+    /// The search method.
     pub method: Method,
+    /// Number of trials that run at the same time.
     pub jobs: usize,
+    /// How often good and bad are run to check that the test is not flaky.
     pub repeat: usize,
+    /// Limits of each build and each run.
     pub limits: TrialLimits,
+    /// The compiler wrappers and other programs that trials need.
     pub tools: Tools,
     /// A directory with the usual names of compilers, put first in the `PATH` of builds, for those that do
     /// not use `CC`.
@@ -93,6 +104,7 @@ pub enum Method {
 }
 
 impl Method {
+    /// The word for it in options and in the answer.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -105,31 +117,41 @@ impl Method {
 
 /// Progress of a session, for display.
 pub enum ProgressEvent<'a> {
+    /// Both versions are written to the work directory.
     CheckingOut,
     /// A commit between the versions is tried.
     Bisecting {
+        /// The commit.
         commit: &'a trials::Commit,
+        /// Number of commits left to bisect.
         remaining: usize,
     },
     /// The commit that introduced the failure.
     Bisected(&'a trials::Commit),
+    /// Something happened in a trial.
     TrialRunner(&'a Event),
     /// The number of changes between the versions.
     Compared(usize),
+    /// The failure was observed.
     Observed(&'a answer::Observation),
+    /// The recordings are sliced.
     Slicing,
+    /// The search made progress.
     Searching(&'a Progress),
     /// Most of the sets tried so far do not build; the search continues. Sent once.
     MostlyBroken {
+        /// The progress so far.
         progress: &'a Progress,
         /// A suspicious function that was changed in many places, and the number of these.
         rewritten: Option<(String, usize)>,
+        /// The changes between the versions.
         difference: &'a Difference,
         /// All changes, the most suspicious first.
         order: &'a [ChangeId],
     },
     /// The changes are known; the causes are not yet.
     Verdict(&'a Answer),
+    /// The causes are computed.
     Explaining,
     /// Steps of the chain are tested by running bad with another value there.
     Proving,
@@ -137,9 +159,11 @@ pub enum ProgressEvent<'a> {
 
 /// The answer, and the sources for rendering it.
 pub struct Explanation {
+    /// The complete answer.
     pub answer: Answer,
-    /// Texts of files that the answer refers to: path and text, of good and of bad.
+    /// Texts of the files of good that the answer refers to.
     pub good_files: Texts,
+    /// Texts of files of bad.
     pub bad_files: Texts,
     /// The failing run in phases, if requested.
     pub phases: Option<slice::phases::tree::Tree>,

@@ -36,6 +36,7 @@ struct Text {
 }
 
 impl Sources {
+    /// Reads files below these roots, when they are needed.
     #[must_use]
     pub fn new(good: &Path, bad: &Path) -> Sources {
         Sources { good: good.to_owned(), bad: bad.to_owned(), texts: RefCell::default() }

@@ -19,7 +19,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Telling<'t, 'c> {
     /// Good and bad.
     pub case: &'t Case<'c>,
+    /// The observed failure of good and bad.
     pub observed: &'t Observed,
+    /// The guilty changes; empty if none were found.
     pub found: &'t Found,
     /// Instructions of the longest run.
     pub steps: u64,
@@ -33,6 +35,7 @@ pub struct Telling<'t, 'c> {
     pub nearby: bool,
     /// Also compare its runs with those of the failing test.
     pub compare_tests: bool,
+    /// Ends the work early once it is set.
     pub stop: &'t AtomicBool,
 }
 

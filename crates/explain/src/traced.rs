@@ -16,15 +16,21 @@ use std::path::{Path, PathBuf};
 /// A source line of a version; file 0, line 0 is "unknown".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Line {
+    /// Index in [`Traced::files`].
     pub file: u32,
+    /// The line, from 1.
     pub line: u32,
 }
 
 /// A run, its slice, and source locations with paths relative to the version.
 pub struct Traced<'p> {
+    /// The version of the run.
     pub side: Side,
+    /// The loaded process.
     pub process: &'p LoadedProcess,
+    /// Its slice from the failure; nodes are numbered as in it.
     pub slice: Slice,
+    /// The dependences of each node.
     pub needs: Needs,
     /// Relative to the version's root if they are below it.
     pub files: Vec<String>,
@@ -45,10 +51,12 @@ pub struct Traced<'p> {
 pub struct Crossing {
     /// The node of the other run.
     pub from: NodeId,
+    /// The distance of that node to the failure in the other run.
     pub distance: Distance,
 }
 
 impl<'p> Traced<'p> {
+    /// Locates the nodes of a slice; `root` is the root of the sources from which the program was compiled.
     #[must_use]
     pub fn new(side: Side, process: &'p LoadedProcess, root: &Path, slice: Slice, free: bool) -> Traced<'p> {
         let needs = slice.needs();
@@ -84,21 +92,25 @@ impl<'p> Traced<'p> {
         traced
     }
 
+    /// The line of a node.
     #[must_use]
     pub fn line(&self, node: NodeId) -> Line {
         self.lines.get(node as usize).copied().unwrap_or_default()
     }
 
+    /// The path of a line's file; `?` if unknown.
     #[must_use]
     pub fn file(&self, line: Line) -> &str {
         &self.files[line.file as usize]
     }
 
+    /// The linkage name of the function that contains a site.
     #[must_use]
     pub fn function(&self, site: Site) -> &str {
         &self.process.image.module(site.module).functions[site.function as usize].name
     }
 
+    /// The instruction at a site.
     #[must_use]
     pub fn inst(&self, site: Site) -> &Inst {
         &self.process.image.module(site.module).functions[site.function as usize].code[site.index as usize]

@@ -64,6 +64,7 @@ enum Absent {
 }
 
 impl<'c, 'l> Comparison<'c, 'l> {
+    /// Compares the two runs of `findings`; `observation` is the text for the failure.
     #[must_use]
     pub fn new(findings: &'c Findings<'l>, case: &'c Case<'_>, observation: &'c Observation) -> Self {
         Comparison { findings, case, observation }

@@ -145,6 +145,7 @@ pub struct FunctionKeys {
 }
 
 impl FunctionKeys {
+    /// The keys of all instructions of a function.
     #[must_use]
     pub fn of(module: &Module, function: &Function, side: Side, lines: &Lines<'_>) -> FunctionKeys {
         let mut by_place: HashMap<u32, u64> = HashMap::new();

@@ -28,6 +28,7 @@ impl Keys for FunctionKeys {
 pub struct Track<'a> {
     side: Side,
     lines: &'a Lines<'a>,
+    /// The activations with their keys, the outermost first.
     pub activations: Activations<FunctionKeys>,
 }
 

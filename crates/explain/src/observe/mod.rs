@@ -33,8 +33,10 @@ use trials::Status;
 /// Why the observation failed.
 #[derive(Debug, Error)]
 pub enum Error {
+    /// A process does not replay at the location of the difference.
     #[error(transparent)]
     Replay(#[from] replay::error::Error),
+    /// A process has no stream with this index.
     #[error("find stream {0} of a recorded process")]
     NoStream(usize),
 }
@@ -42,10 +44,15 @@ pub enum Error {
 /// The end of a run of the test command, and its output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOutput {
+    /// The exit status; `None` if the test did not exit.
     pub exit: Option<i32>,
+    /// The number of the signal that killed the test; `None` if none did.
     pub signal: Option<i32>,
+    /// The test was stopped at its time limit.
     pub timed_out: bool,
+    /// The complete standard output.
     pub stdout: Vec<u8>,
+    /// The complete standard error.
     pub stderr: Vec<u8>,
     /// Output files by path, as given by the user.
     pub files: BTreeMap<String, Vec<u8>>,
@@ -75,16 +82,20 @@ impl From<&trials::TestRun> for RunOutput {
 /// One version's run.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
+    /// The recording; `None` if the run was not recorded.
     pub recording: Option<&'a Recording>,
     /// Root of the version's source tree; locations are relative to it.
     pub root: &'a Path,
+    /// How the run ended, and its output.
     pub output: &'a RunOutput,
 }
 
 /// The outputs that are compared besides the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sinks {
+    /// Whether the standard output is compared.
     pub stdout: bool,
+    /// Whether the standard error is compared.
     pub stderr: bool,
     /// Those in [`RunOutput::files`].
     pub files: bool,
@@ -99,11 +110,15 @@ impl Default for Sinks {
 /// The result of the observation.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
+    /// The failure in the form of the answer.
     pub observation: Observation,
     /// Index in the bad recording's `processes`.
     pub process: usize,
+    /// The slicing criteria in that process; empty if the failure has no location.
     pub criteria: Vec<Criterion>,
+    /// Index in the good recording's `processes`; `None` if no process of good corresponds.
     pub good_process: Option<usize>,
+    /// The slicing criteria at the corresponding location in good; empty if there is none.
     pub good_criteria: Vec<Criterion>,
     /// Notes for the reader.
     pub notes: Vec<String>,

@@ -24,10 +24,12 @@ const QUESTIONS: usize = 24;
 /// The instructions that are causes, and how many decisions away they are.
 #[derive(Debug, Default)]
 pub struct Layers {
+    /// The causes with their layers, in the order in which they were found; the failure's own are in layer 0.
     pub causes: Vec<(u32, Cause)>,
     of: HashMap<NodeId, u32>,
-    /// Questions without a cause, for which slices are used, and the reason of the first.
+    /// Number of questions without a cause, for which slices are used.
     pub left: usize,
+    /// Why the first of these questions has no cause.
     pub reason: Option<NotApplicable>,
 }
 

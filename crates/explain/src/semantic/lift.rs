@@ -16,8 +16,11 @@ const DEPTH: u32 = 32;
 
 /// The interface of a run that lifting requires.
 pub trait Ground {
+    /// The instruction of a node.
     fn inst(&self, node: NodeId) -> &Inst;
+    /// The dependences of all nodes of the slice.
     fn needs(&self) -> &Needs;
+    /// The operands and the result of a node; `None` if they were not recorded.
     fn fact(&self, node: NodeId) -> Option<&Fact>;
     /// The number of the argument of a call that a node read from a register of the callee.
     fn argument(&self, node: NodeId, reg: Reg, call: NodeId) -> Option<usize>;
@@ -30,6 +33,7 @@ pub type Behind = (NodeId, Option<u64>);
 /// Terms and their variables, shared by all formulas about one run: a variable has the same meaning in each.
 #[derive(Default)]
 pub struct Terms {
+    /// The solver's terms.
     pub pool: Pool,
     variables: HashMap<Behind, u32>,
     /// The values of the variables in the run.
@@ -46,6 +50,7 @@ impl Terms {
         self.pool.variable(number, width)
     }
 
+    /// Number of variables, which are numbered from 0.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.given.len() as u32

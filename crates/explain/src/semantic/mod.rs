@@ -38,6 +38,7 @@ pub enum Question {
 }
 
 impl Question {
+    /// The node that the question is about.
     #[must_use]
     pub fn node(self) -> NodeId {
         match self {
@@ -49,6 +50,7 @@ impl Question {
 /// A cause: the instructions that made the answer inevitable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
+    /// The question that it answers.
     pub question: Question,
     /// Instructions, the newest first; the question's own is one of them.
     pub generators: Vec<NodeId>,
@@ -66,14 +68,19 @@ pub struct Cause {
 /// Why there is no cause.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum NotApplicable {
+    /// The cone has more nodes than this, and the newest of them do not make the formula unsatisfiable.
     #[error("more than {0} executed instructions bear on it, and the last of them do not settle it")]
     TooLarge(usize),
+    /// The question has no operands in the slice.
     #[error("nothing recorded bears on it")]
     Nothing,
+    /// The formula of the whole cone is satisfiable: values of the run are missing in it.
     #[error("the values of the run could not be computed again")]
     Unclear,
+    /// The time limit of the analysis was reached.
     #[error("it took too long")]
     Late,
+    /// No solver gave an answer; the text completes "failed to".
     #[error("the solver failed to {0}")]
     Solver(String),
 }
