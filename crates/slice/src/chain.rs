@@ -34,7 +34,9 @@ pub enum Kind {
 /// One link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
+    /// The execution that it is.
     pub node: NodeId,
+    /// What it adds to the explanation.
     pub kind: Kind,
     /// Links (by index in the chain) whose values it used, and how it used them: as a register, or as bytes.
     pub from: Vec<(usize, Dependence)>,
@@ -45,6 +47,7 @@ pub struct Link {
 /// Limits of a chain.
 #[derive(Clone, Copy, Debug)]
 pub struct ChainOptions {
+    /// Maximum number of links, with the first; those nearest to it are kept.
     pub max_links: usize,
     /// Also include the decisions and their origins.
     pub decisions: bool,

@@ -23,10 +23,20 @@ pub enum Wanted {
     /// Registers of its activation, as they were when it ran.
     Registers(Vec<Reg>),
     /// Bytes of memory as they were just before it ran.
-    Memory { address: u64, len: u64 },
-    /// Bits of up to eight bytes of memory, just before it ran: a bit-field. Bit 0 is the
-    /// lowest of the byte at the address.
-    Bits { address: u64, mask: u64 },
+    Memory {
+        /// The first byte.
+        address: u64,
+        /// Number of bytes.
+        len: u64,
+    },
+    /// Bits of up to eight bytes of memory, just before it ran: a bit-field. Bit 0 is the lowest of the
+    /// byte at the address.
+    Bits {
+        /// The first byte.
+        address: u64,
+        /// The bits, of the eight bytes from `address` on.
+        mask: u64,
+    },
     /// The branches that kept bytes from being written to a stream before it ran. Only relevant
     /// slices have them.
     Omitted(StandardStream),
@@ -35,7 +45,9 @@ pub enum Wanted {
 /// A slicing criterion: why did this execution, or these values, come about?
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Criterion {
+    /// The execution.
     pub at: Occurrence,
+    /// What is asked of it, all together.
     pub wanted: Vec<Wanted>,
 }
 

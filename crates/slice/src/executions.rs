@@ -22,12 +22,15 @@ use std::collections::HashMap;
 pub struct Execution {
     /// Its number among those where the condition holds, from 1, over all watched streams.
     pub number: u64,
-    /// Its first step, and its last one on the line; `None` if it did not complete.
+    /// Its first step.
     pub first: u64,
+    /// Its last step on the line; `None` if it did not complete.
     pub last: Option<u64>,
     /// Call depth of the activation, from 1.
     pub depth: u32,
+    /// Index of the module in the image.
     pub module: u32,
+    /// Index of the function in its module.
     pub function: u32,
     /// The text of each expression's value.
     pub before: Vec<Option<String>>,
@@ -91,6 +94,7 @@ pub struct Watch<'a> {
     running: Vec<Option<Running>>,
     /// Executions where the condition holds, so far.
     pub count: u64,
+    /// Those that are kept, in the order in which they began.
     pub executions: Vec<Execution>,
     /// The line ran, whether or not the condition holds.
     pub has_run: bool,
@@ -104,6 +108,7 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
+    /// Watches the instructions of `marks`, without condition and expressions.
     #[must_use]
     pub fn new(image: &'a Image, marks: &'a Marks, keep: Keep) -> Watch<'a> {
         Watch {

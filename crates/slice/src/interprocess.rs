@@ -29,6 +29,7 @@ const MOST: u64 = 1 << 16;
 /// Bytes that a slice depends on and that its process read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
+    /// The channel that they came through.
     pub from: Channel,
     /// Their offsets in the channel.
     pub bytes: Range<u64>,
@@ -45,13 +46,16 @@ pub struct Received {
 pub struct Sent {
     /// The calls that sent it.
     pub criteria: Vec<Criterion>,
+    /// The bytes that these calls sent of what was received, in order.
     pub text: Vec<u8>,
 }
 
 /// How bytes get from one process to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Channel {
+    /// A file, by its absolute path.
     File(String),
+    /// A pipe, by its name `pipe:[…]`.
     Pipe(String),
     /// One direction of a connection.
     Socket(Ends),

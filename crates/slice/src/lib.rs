@@ -59,6 +59,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod among;
 mod backward;
 pub mod chain;
@@ -117,14 +119,26 @@ pub use visits::Visit;
 /// Errors: replay fails, or a question refers to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// A stream cannot be replayed.
     #[error(transparent)]
     Replay(#[from] replay::error::Error),
+    /// A segment's trace contradicts the program.
     #[error(transparent)]
     Inconsistent(#[from] InconsistentTrace),
+    /// The process has no stream of that index; the second number is how many it has.
     #[error("find stream {0}: the process has only {1}")]
     NoStream(u32, usize),
+    /// A stream has no step of that number.
     #[error("find step {step} of stream {stream}: it has only {steps}")]
-    NoStep { stream: u32, step: u64, steps: u64 },
+    NoStep {
+        /// Index of the stream.
+        stream: u32,
+        /// The step that was asked for.
+        step: u64,
+        /// Number of steps that the stream has, as far as it can be replayed.
+        steps: u64,
+    },
+    /// The condition or expression of a question is wrong.
     #[error(transparent)]
     Expression(Box<WrongExpression>),
     /// The operation was cancelled by the caller.
@@ -136,8 +150,11 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("evaluate the expression: {error}")]
 pub struct WrongExpression {
+    /// The text of the expression.
     pub text: String,
+    /// What is wrong with it.
     pub error: expression::Error,
+    /// Names in scope where it was evaluated: those of the function, then those of the file.
     pub names: Vec<String>,
 }
 
@@ -146,4 +163,5 @@ pub struct WrongExpression {
 #[error("walk back over the trace of a segment: it contradicts the program at step {0} (internal error)")]
 pub struct InconsistentTrace(pub u64);
 
+/// The result of what can fail in this crate.
 pub type Result<T> = std::result::Result<T, Error>;

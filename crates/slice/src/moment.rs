@@ -21,10 +21,13 @@ pub enum Side {
 
 /// See the module's documentation.
 pub struct Moment<'v, 'b> {
+    /// The instruction and the machine's state.
     pub view: View<'v>,
+    /// The variables' locations in the function of `view`.
     pub bindings: &'b Bindings<'b>,
     /// Instructions at which names are looked up, in this order: a block scope may begin within a line.
     pub lookups: &'b [u32],
+    /// Before or after the instruction of `view`.
     pub side: Side,
     /// Memory that was read or written before.
     pub touched: &'b Touched<'b>,

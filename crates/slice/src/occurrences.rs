@@ -18,7 +18,9 @@ use std::collections::{BTreeMap, HashSet};
 pub struct Which {
     /// From 1, in the order of streams.
     pub number: Option<u64>,
+    /// Only executions that begin before this step of their stream; `None`: all.
     pub before: Option<u64>,
+    /// The condition, evaluated before the line runs; `None`: all executions.
     pub when: Option<Expression>,
     /// Only in this stream (index in the process's `streams`).
     pub stream: Option<u32>,

@@ -20,7 +20,9 @@ use std::sync::OnceLock;
 /// Standard output or error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StandardStream {
+    /// `stdout`, descriptor 1.
     Output,
+    /// `stderr`, descriptor 2.
     Error,
 }
 

@@ -33,6 +33,7 @@ use std::sync::atomic::AtomicBool;
 pub struct Flow {
     /// The execution that produced the value or decided.
     pub node: NodeId,
+    /// How one of the using nodes depends on it.
     pub how: Dependence,
     /// Index of the producing phase.
     pub made_in: usize,
@@ -46,9 +47,11 @@ type Key = (u32, u32, u32, bool, usize);
 /// A part of a run, divided into phases.
 #[derive(Clone, Debug)]
 pub struct Level {
+    /// What is divided.
     pub window: Window,
     /// The node whose slice is shown.
     pub from: NodeId,
+    /// In the order of the run; they cover the window.
     pub phases: Vec<Phase>,
     /// Index of the phase that `from` is in.
     pub at: usize,
@@ -58,7 +61,9 @@ pub struct Level {
 
 /// A slice with what is needed to divide it into phases.
 pub struct Phased<'s, 'p> {
+    /// The slicer that made `slice`.
     pub slicer: &'s Slicer<'p>,
+    /// The slice whose graph is divided.
     pub slice: &'s Slice,
     /// How it is divided.
     pub division: Division,
@@ -68,6 +73,7 @@ pub struct Phased<'s, 'p> {
 }
 
 impl<'s, 'p> Phased<'s, 'p> {
+    /// A slice with default division, which nothing cancels.
     #[must_use]
     pub fn new(slicer: &'s Slicer<'p>, slice: &'s Slice) -> Phased<'s, 'p> {
         Phased { slicer, slice, division: Division::default(), stop: None, needs: slice.needs() }

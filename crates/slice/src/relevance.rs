@@ -35,6 +35,7 @@ pub enum Variant {
 /// Options of a relevant slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Relevance {
+    /// Which dependences are followed.
     pub variant: Variant,
     /// Precision of the points-to analysis.
     pub precision: Precision,
@@ -77,6 +78,7 @@ pub struct Defined {
 }
 
 impl Defined {
+    /// Whether it assigns no memory.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty() && self.own.is_empty() && !self.elsewhere
     }
@@ -150,6 +152,7 @@ fn merge(ranges: &mut Vec<(u64, u64)>) {
 /// What an alternative may assign.
 #[derive(Clone)]
 pub struct MayDef {
+    /// The memory.
     pub defined: Arc<Defined>,
     /// The number of its query.
     pub number: u32,
@@ -157,14 +160,18 @@ pub struct MayDef {
 
 /// One successor of a branch as an alternative.
 pub struct BranchAlternative {
+    /// The successor.
     pub to: BlockId,
+    /// The blocks that run, or may run, only because the branch goes there.
     pub region: ControlRegion,
     /// Registers that are assigned in the region, or by phis that it leads to.
     touched: Vec<u64>,
+    /// What these blocks and their callees may store to.
     pub memory: MayDef,
 }
 
 impl BranchAlternative {
+    /// Whether a register may be assigned.
     pub fn touches(&self, reg: Reg) -> bool {
         has(&self.touched, reg)
     }
@@ -174,6 +181,7 @@ impl BranchAlternative {
         &self.touched
     }
 
+    /// Whether any register may be assigned.
     pub fn assigns_registers(&self) -> bool {
         self.touched.iter().any(|w| *w != 0)
     }
@@ -181,6 +189,7 @@ impl BranchAlternative {
 
 /// The alternatives of a function's branches.
 pub struct FunctionAlternatives {
+    /// The regions of the branches' edges.
     pub ways: BranchEdges,
     /// It is in a system source file.
     pub library: bool,
@@ -196,6 +205,7 @@ pub struct FunctionAlternatives {
 }
 
 impl FunctionAlternatives {
+    /// Whether a register is the value of a variable.
     pub fn is_given(&self, reg: Reg) -> bool {
         has(&self.given, reg)
     }
@@ -298,10 +308,13 @@ impl<'p> AlternativeEffects<'p> {
         Some(MemoryObject { object, start, end: start.saturating_add(size), is_sole_occupant: false })
     }
 
+    /// Size in bytes of a function's frame of locals that have an address; functions are numbered over the
+    /// whole program.
     pub fn frame_size(&self, function: u32) -> u64 {
         self.whole.function(function).frame_size
     }
 
+    /// The alternatives of a function's branches, computed when first needed.
     pub fn get(&self, function: u32) -> &FunctionAlternatives {
         self.functions[function as usize].get_or_init(|| self.analyse(function))
     }

@@ -25,7 +25,12 @@ pub enum Dependence {
     /// It defined the value that the other read from this register of the other's activation.
     Register(Reg),
     /// It wrote these bytes, which the other read.
-    Memory { address: u64, len: u64 },
+    Memory {
+        /// The first byte.
+        address: u64,
+        /// Number of bytes.
+        len: u64,
+    },
     /// It is the branch that controlled the other.
     Control,
     /// It called the activation in which the other ran, and no branch there controlled the other.
@@ -34,7 +39,12 @@ pub enum Dependence {
     /// consumer's.
     Return(Reg),
     /// It wrote these bytes in another thread.
-    Thread { address: u64, len: u64 },
+    Thread {
+        /// The first byte.
+        address: u64,
+        /// Number of bytes.
+        len: u64,
+    },
     /// An external call that called the other's activation back, with arguments that it chose.
     External,
     /// By a jump or an exception it left functions that the other, an external call, had called back.
@@ -55,7 +65,9 @@ impl Dependence {
 /// One execution of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
+    /// The execution.
     pub at: Occurrence,
+    /// The instruction.
     pub site: Site,
     /// Call depth: the number of activations on the stack.
     pub depth: u32,
@@ -69,24 +81,50 @@ pub struct Node {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     /// Memory was changed by code that is not recorded, or was there from the start: so are initial values
-    /// of variables, since nothing in the program stores them. `variable`: the variable, if there is one,
-    /// and its definition.
-    Outside { address: u64, len: u64, variable: Option<Definition> },
+    /// of variables, since nothing in the program stores them.
+    Outside {
+        /// The first byte.
+        address: u64,
+        /// Number of bytes.
+        len: u64,
+        /// `None` if no variable of static storage contains them.
+        variable: Option<Definition>,
+    },
     /// These bytes were never written: zeros from the start, or never initialised.
-    Unwritten { address: u64, len: u64, variable: Option<Definition> },
+    Unwritten {
+        /// The first byte.
+        address: u64,
+        /// Number of bytes.
+        len: u64,
+        /// As in `Outside`.
+        variable: Option<Definition>,
+    },
     /// Another stream wrote these bytes, and its store was not found.
-    Stream { stream: u32, address: u64, len: u64 },
-    /// A parameter of a function that was called from outside the program (`main`, a thread's function): its
-    /// index.
-    Parameter { function: String, number: u32 },
+    Stream {
+        /// Index in the process's `streams`.
+        stream: u32,
+        /// The first byte.
+        address: u64,
+        /// Number of bytes.
+        len: u64,
+    },
+    /// A parameter of a function that was called from outside the program (`main`, a thread's function).
+    Parameter {
+        /// Name of the function.
+        function: String,
+        /// From 0.
+        number: u32,
+    },
 }
 
 /// Where a variable is defined.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Definition {
+    /// Name in the source.
     pub name: String,
-    /// Path, and line; 0 if unknown.
+    /// Path of the source; empty if unknown.
     pub file: String,
+    /// Its line; 0 if unknown.
     pub line: u32,
 }
 
@@ -95,14 +133,18 @@ pub struct Definition {
 pub struct Leaf {
     /// The node that uses it.
     pub needed_by: NodeId,
+    /// How the node uses it.
     pub how: Dependence,
+    /// Where it comes from instead.
     pub origin: Origin,
 }
 
 /// How many executions of an instruction are in the slice, and the last of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
+    /// Number of executions, also of those that have no node.
     pub count: u64,
+    /// The latest in the order of streams and steps.
     pub last: Occurrence,
 }
 
@@ -125,6 +167,7 @@ pub struct Slice {
     pub nodes: Vec<Node>,
     /// The nodes of the criteria, in their order; `None` if the bound was reached before.
     pub criteria: Vec<Option<NodeId>>,
+    /// Operands that no node defines, in the order they were found.
     pub leaves: Vec<Leaf>,
     /// State of the library that was used in its initial value, at the addresses of [`replay::effects`], and
     /// a node that used it.
@@ -210,6 +253,7 @@ impl Needs {
         self.of(node).iter().filter(move |(_, how)| decides(how)).map(|x| x.0)
     }
 
+    /// What a node depends on, in the order in which it was found; empty for a node that does not exist.
     #[must_use]
     pub fn of(&self, node: NodeId) -> &[(NodeId, Dependence)] {
         let at = node as usize;

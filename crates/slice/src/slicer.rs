@@ -42,9 +42,11 @@ impl Default for SlicerOptions {
 /// Progress of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
+    /// Index of the stream that is visited.
     pub stream: u32,
     /// Number of instructions visited, out of at most `of`.
     pub walked: u64,
+    /// Number of instructions of the stream before the last criterion.
     pub of: u64,
     /// Nodes so far.
     pub nodes: usize,
@@ -53,6 +55,7 @@ pub struct Progress {
 /// A request for a slice.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'r> {
+    /// Where the slice begins; they may be in different streams.
     pub criteria: &'r [Criterion],
     /// Options of a relevant slice; `None` for a dynamic one.
     pub relevance: Option<Relevance>,
@@ -76,6 +79,7 @@ pub struct Slicer<'p> {
 }
 
 impl<'p> Slicer<'p> {
+    /// A slicer that has replayed nothing yet.
     #[must_use]
     pub fn new(process: &'p LoadedProcess, options: SlicerOptions) -> Slicer<'p> {
         Slicer {
@@ -128,6 +132,7 @@ impl<'p> Slicer<'p> {
         Ok(self.heap.get_or_init(|| heap))
     }
 
+    /// The process that it was made for.
     #[must_use]
     pub fn process(&self) -> &'p LoadedProcess {
         self.process

@@ -20,8 +20,11 @@ use replay::vars::{self, Bindings, Data, Limits, Value, show_untyped};
 pub struct Where {
     /// Path as in the debug information; empty if unknown.
     pub file: String,
+    /// From 1; 0 if unknown.
     pub line: u32,
+    /// From 1; 0 if unknown.
     pub column: u32,
+    /// Name of the function, demangled.
     pub function: String,
 }
 
@@ -41,8 +44,11 @@ pub struct Named {
 /// See the module's documentation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
+    /// The execution; `None` only in a snapshot that was not taken.
     pub at: Option<Occurrence>,
+    /// Its instruction; `None` at the end of a stream that has no activation left.
     pub site: Option<Site>,
+    /// Its source location.
     pub place: Where,
     /// The location of each activation, innermost (which is `place`) first.
     pub stack: Vec<Where>,

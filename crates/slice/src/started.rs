@@ -21,9 +21,11 @@ pub struct StartedProgram {
     pub function: String,
     /// Its command: one line for a shell, or separate arguments.
     pub command: Vec<String>,
-    /// Source location of the call: path, and line.
+    /// Path of the source with the call.
     pub file: String,
+    /// Its line; 0 if unknown.
     pub line: u32,
+    /// Asks for the call and for the texts of the command.
     pub criterion: Criterion,
 }
 

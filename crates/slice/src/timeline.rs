@@ -49,18 +49,21 @@ pub fn path(process: &LoadedProcess, stream: &LoadedStream) -> Option<PathBuf> {
 /// Facts about a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentInfo {
+    /// Its steps.
     pub instructions: Range<u64>,
     /// The least number of activations.
     pub depth: u32,
-    /// Functions of which a block may have run, and the number of these blocks.
+    /// Number of functions of which a block may have run.
     pub functions: usize,
+    /// The number of these blocks.
     pub blocks: u32,
     /// Number of bits set in the filter of written lines, and its size.
     pub written: (u32, usize),
     /// Something other than an instruction occurred that may have written memory.
     pub irregular: bool,
-    /// Reads and writes of files and the like.
+    /// Number of reads from files, pipes and the like.
     pub inputs: usize,
+    /// Number of writes, likewise.
     pub outputs: usize,
     /// A checkpoint with registers and memory is stored for its beginning.
     pub stored: bool,

@@ -31,6 +31,7 @@ pub struct Touched<'a> {
 }
 
 impl<'a> Touched<'a> {
+    /// Nothing was accessed yet.
     #[must_use]
     pub fn new(image: &'a Image) -> Touched<'a> {
         let mut touched = Touched { image, pages: FxHashMap::default(), filter: [0; 64], fresh: Vec::new() };

@@ -13,7 +13,9 @@ use std::collections::{HashMap, HashSet};
 /// callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit {
+    /// Its first step on the line.
     pub first: Occurrence,
+    /// Its last step on the line, inclusive.
     pub last: Occurrence,
     /// Call depth of the activation, from 1.
     pub depth: u32,

@@ -37,8 +37,11 @@ pub struct Shape {
 /// A part of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
+    /// Index in the process's `streams`.
     pub stream: u32,
+    /// Steps of the stream.
     pub steps: Range<u64>,
+    /// How it can be divided further.
     pub shape: Shape,
 }
 
@@ -48,9 +51,17 @@ pub enum PhaseKind {
     /// A loop from its entry to its exit.
     Loop,
     /// A call, with everything below it.
-    Call { callee: String },
+    Call {
+        /// Name of the function as in the model.
+        callee: String,
+    },
     /// Iterations of the loop, counted from 1.
-    Rounds { first: u64, last: u64 },
+    Rounds {
+        /// The first of them.
+        first: u64,
+        /// The last of them, which belongs to the phase.
+        last: u64,
+    },
     /// Statements between other phases.
     Statements,
 }
@@ -58,11 +69,15 @@ pub enum PhaseKind {
 /// One phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
+    /// What it is.
     pub kind: PhaseKind,
+    /// Its steps.
     pub window: Window,
-    /// Path of the source, and the first and last line of its own code that ran.
+    /// Path of the source; empty if unknown.
     pub file: String,
+    /// First and last line of its own code that ran, without callees; 0 if unknown.
     pub lines: (u32, u32),
+    /// Name of the function whose code it is, as in the model.
     pub function: String,
 }
 

@@ -20,6 +20,7 @@ pub trait Oracle {
 /// The outcome of one level.
 #[derive(Clone, Debug)]
 pub struct SearchStep {
+    /// The level that was visited.
     pub level: Level,
     /// Whether the oracle was queried.
     pub asked: bool,
@@ -30,14 +31,18 @@ pub struct SearchStep {
 /// The result of a search: a window, and the node in question.
 #[derive(Clone, Debug)]
 pub struct Found {
+    /// What cannot be divided further, or was not.
     pub window: Window,
+    /// The node whose value or decision is in question there.
     pub node: NodeId,
 }
 
 /// A finished search.
 #[derive(Clone, Debug)]
 pub struct Search {
+    /// The levels in the order of the descent, also those on which nothing was asked.
     pub turns: Vec<SearchStep>,
+    /// Where the descent ended.
     pub found: Found,
     /// The number of queries to the oracle.
     pub questions: usize,

@@ -16,6 +16,7 @@ const VARIABLES: usize = 24;
 pub struct LevelSummary {
     /// The function whose code is divided.
     pub function: String,
+    /// In the order of the run; flows have indices into this list.
     pub phases: Vec<PhaseSummary>,
     /// In the order in which they were produced.
     pub flows: Vec<FlowSummary>,
@@ -28,9 +29,13 @@ pub struct PhaseSummary {
     pub kind: String,
     /// For a call the callee, for iterations their numbers.
     pub name: Option<String>,
+    /// Path of the source file.
     pub file: String,
+    /// The first line of its own code that ran; 0 if unknown.
     pub first_line: u32,
+    /// The last line, inclusive.
     pub last_line: u32,
+    /// Number of executed instructions, with those of callees.
     pub instructions: u64,
     /// It contains the queried node.
     pub asked: bool,
@@ -39,22 +44,29 @@ pub struct PhaseSummary {
 /// A dependence of phases on another phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowSummary {
+    /// The execution that produced the value or decided.
     #[serde(flatten)]
     pub place: LineSummary,
     /// `value` or `decision`.
     pub kind: String,
+    /// The variable, or the callee; `None` if the value has no name.
     pub name: Option<String>,
+    /// The value as text; of a decision `true` or `false`; `None` if it is not known.
     pub value: Option<String>,
-    /// Indices of the producing phase, and of the using ones.
+    /// Index of the producing phase.
     pub made_in: usize,
+    /// Indices of the using phases, in ascending order.
     pub used_in: Vec<usize>,
 }
 
 /// One execution of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineSummary {
+    /// Path of the source file; empty if unknown.
     pub file: String,
+    /// Line from 1; 0 if unknown.
     pub line: u32,
+    /// Name of the function.
     pub function: String,
     /// Parameters and locals just before it.
     pub variables: Vec<VariableValue>,
@@ -63,7 +75,9 @@ pub struct LineSummary {
 /// A variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariableValue {
+    /// Name in the source.
     pub name: String,
+    /// The value as text.
     pub value: String,
 }
 

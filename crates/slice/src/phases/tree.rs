@@ -16,6 +16,7 @@ use std::ops::Range;
 /// Limits of a tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
+    /// Number of levels.
     pub levels: usize,
     /// Approximate number of instructions to replay.
     pub steps: u64,
@@ -46,6 +47,7 @@ pub struct Tree {
 pub struct TreeLevel {
     /// Depth from 1; levels without flows count.
     pub depth: u32,
+    /// The level itself; its fields are written beside these.
     #[serde(flatten)]
     pub told: LevelSummary,
     /// The child of each flow.

@@ -37,7 +37,9 @@ pub struct LineSnapshot {
 /// The operand of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
+    /// Whether the condition of a branch held.
     Held(bool),
+    /// The operand of a switch, as text.
     Value(String),
     /// Whether an exception came out of the call in front of it.
     Threw(bool),
