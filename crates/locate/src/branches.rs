@@ -23,7 +23,9 @@ pub type BranchSite = (u32, u32, u32);
 /// A branch event of the failing run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Branch {
+    /// The step of the branch instruction in the stream.
     pub step: u64,
+    /// The branch instruction.
     pub site: BranchSite,
     /// The successor block.
     pub to: u32,
@@ -34,7 +36,9 @@ pub struct Branch {
 pub struct Partner {
     /// Position in the failing run's list.
     pub position: u32,
+    /// The step of the event in the other run.
     pub step: u64,
+    /// The successor block in the other run.
     pub to: u32,
 }
 
@@ -43,6 +47,7 @@ pub struct Partner {
 pub struct Signature(BTreeMap<BranchSite, BTreeSet<u32>>);
 
 impl Signature {
+    /// Records that a branch took a direction.
     pub fn see(&mut self, site: BranchSite, to: u32) {
         self.0.entry(site).or_default().insert(to);
     }

@@ -20,6 +20,7 @@ pub struct ChainId(pub u32);
 /// An executed statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
+    /// The number of the statement in the program.
     pub statement: u32,
     /// Position of the event it is control dependent on, which is earlier; `None` at the top level.
     pub depends_on: Option<usize>,

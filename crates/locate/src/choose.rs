@@ -29,6 +29,7 @@ impl Nearest {
         nearer
     }
 
+    /// The smallest difference offered so far, and the number of its run.
     #[must_use]
     pub fn best(&self) -> Option<(&Difference, usize)> {
         self.best.as_ref().map(|(difference, run)| (difference, *run))

@@ -19,8 +19,11 @@ use std::collections::HashMap;
 /// A node of the failure's slice whose value differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DifferingValue {
+    /// The node in the failure's slice.
     pub node: NodeId,
+    /// Its step in the failing run.
     pub step: u64,
+    /// The aligned step in the passing run.
     pub passing_step: u64,
 }
 

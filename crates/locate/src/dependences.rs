@@ -24,6 +24,7 @@ pub type Line = (String, u32);
 /// See the module's documentation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependences {
+    /// The nodes of the graph, each once.
     pub lines: Vec<Line>,
     /// Positions in `lines`: definition and use.
     pub edges: BTreeSet<(u32, u32)>,

@@ -24,10 +24,12 @@ pub enum DependenceStrength {
     Dynamic,
     /// Only in the relevant slice: with another direction, the failure could be different.
     Relevant,
+    /// In neither slice.
     No,
 }
 
 impl DependenceStrength {
+    /// The word for it in the answer.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -40,18 +42,22 @@ impl DependenceStrength {
 
 /// See the module's documentation.
 pub struct Failure<'p> {
+    /// Replays the failing process; further queries reuse its work.
     pub slicer: Slicer<'p>,
     /// With the relevant slice, or the dynamic one if the relevant one is too expensive.
     pub traced: Traced<'p>,
+    /// The shortest paths from the failure to the nodes of the slice.
     pub ways: Ways,
     dynamic: HashSet<Occurrence>,
     by_moment: HashMap<Occurrence, NodeId>,
     /// Lines of the dynamic slice: file and number.
     pub dynamic_lines: BTreeSet<(String, u32)>,
+    /// Number of lines of the slice in `traced`.
     pub relevant_lines: usize,
     /// Instructions of the longest stream.
     pub steps: u64,
     sources: SourceLines,
+    /// Sentences about what was not followed.
     pub notes: Vec<String>,
 }
 
@@ -122,6 +128,7 @@ impl<'p> Failure<'p> {
         }
     }
 
+    /// The node of an executed instruction; `None` if it is not in the slice.
     #[must_use]
     pub fn node(&self, at: Occurrence) -> Option<NodeId> {
         self.by_moment.get(&at).copied()

@@ -33,8 +33,11 @@ const FIRST_ROUND: f64 = 0.6;
 /// Statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GenerationStats {
+    /// Number of queries to a solver, without those that only prune.
     pub asked: u32,
+    /// Number of queries with the answer that no input exists.
     pub infeasible: u32,
+    /// Number of runs with an input of the solver.
     pub run: u32,
 }
 

@@ -48,6 +48,8 @@
 //! assert_eq!(branches.compare_events(&passing, &mut chains), Difference::of(vec![0]));
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod answer;
 pub mod branches;
 pub mod chain;

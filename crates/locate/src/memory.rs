@@ -19,7 +19,8 @@ use std::sync::{Mutex, PoisonError};
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredResult {
-    /// `pass`, `fail`, `unresolved`, or `unrecorded`: it passed, but could not be used.
+    /// `pass`, `fail`, `unresolved`, or `unrecorded`: it could not be recorded, or passed and could not be
+    /// compared.
     pub verdict: String,
     /// Its coverage.
     #[serde(default)]
@@ -30,6 +31,7 @@ pub struct StoredResult {
 }
 
 impl StoredResult {
+    /// The result of a run that could be used; `difference` is `None` if it was not compared.
     #[must_use]
     pub fn new(verdict: Verdict, entered: Coverage, difference: Option<&Difference>) -> StoredResult {
         let verdict = match verdict {
@@ -44,6 +46,7 @@ impl StoredResult {
         }
     }
 
+    /// The result of a run that could not be used.
     #[must_use]
     pub fn unrecorded() -> StoredResult {
         StoredResult { verdict: "unrecorded".to_owned(), entered: Vec::new(), difference: None }
@@ -96,6 +99,7 @@ impl PoolStore {
         Ok(PoolStore { path: path.to_owned(), known, file: Mutex::new(file) })
     }
 
+    /// The known result of a run, by its number in the pool; `None` if it has to be made.
     #[must_use]
     pub fn get(&self, run: usize) -> Option<&StoredResult> {
         self.known.get(&run)
@@ -107,6 +111,7 @@ impl PoolStore {
         self.known.len()
     }
 
+    /// Whether all runs have to be made.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()

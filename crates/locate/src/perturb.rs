@@ -10,7 +10,9 @@ use std::collections::BTreeSet;
 /// An input, and a description of its mutation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutation {
+    /// The description of the mutation, such as `byte 3 twice`.
     pub what: String,
+    /// The whole mutated input.
     pub bytes: Vec<u8>,
 }
 

@@ -21,11 +21,15 @@ use trials::{Recorded, Run, Status, Suite};
 
 /// The failing run, for comparison with others.
 pub struct Reference<'f> {
+    /// The recording that contains the process.
     pub recording: &'f Recording,
     /// The process and the stream of the failure.
     pub process_index: usize,
+    /// The loaded process of the failure.
     pub process: &'f LoadedProcess,
+    /// The index of the failure's stream in that process.
     pub stream: u32,
+    /// The branches of that stream up to the failure.
     pub branches: &'f Branches,
 }
 
@@ -33,7 +37,9 @@ pub struct Reference<'f> {
 pub struct Candidate {
     /// Its number in the pool.
     pub number: usize,
+    /// Its recording, which is not discarded.
     pub recorded: Recorded,
+    /// Its difference from the failing run.
     pub difference: Difference,
 }
 
@@ -44,13 +50,19 @@ pub struct Outcome {
     pub nearest: Option<Candidate>,
     /// The first run with the same control flow, if that is another one.
     pub same_flow: Option<Candidate>,
+    /// Number of runs, including those known from an earlier call.
     pub runs: u32,
+    /// Number of runs that passed.
     pub passed: u32,
+    /// Number of runs that failed.
     pub failed: u32,
+    /// Number of runs that neither passed nor failed.
     pub unresolved: u32,
+    /// Number of runs that could not be recorded, or passed and could not be compared.
     pub unrecorded: u32,
     /// Runs that were stopped at the timeout; they failed.
     pub hung: u32,
+    /// Number of passing runs of this call that were compared exactly.
     pub compared: u32,
     /// Coverage counts of the runs.
     pub counts: Counts,
@@ -84,6 +96,7 @@ pub fn counterpart(directory: &Path, reference: &Reference<'_>) -> Result<(Loade
 
 /// The context in which runs are made.
 pub struct RunContext<'m> {
+    /// Records the runs; it has the built program.
     pub suite: &'m Suite,
     /// Timeout of a recorded run: with some inputs a faulty program does not terminate.
     pub hang: Duration,
@@ -96,12 +109,14 @@ pub struct RunContext<'m> {
     pub same_end: Option<Status>,
     /// Keep recordings that are no longer needed, for the user.
     pub keep: bool,
+    /// Set to end the pool early.
     pub stop: &'m AtomicBool,
     /// No runs start after this time.
     pub until: Instant,
 }
 
 impl RunContext<'_> {
+    /// Whether no further run may start.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || Instant::now() >= self.until
@@ -313,8 +328,11 @@ impl Outcome {
 
 /// A passing run, opened, with the aligned branches that took another direction.
 pub struct Passing {
+    /// The loaded counterpart of the failing process.
     pub process: LoadedProcess,
+    /// The index of the counterpart of the failure's stream.
     pub stream: u32,
+    /// The aligned branch events that took another direction, by position in the failing run.
     pub partners: Vec<Partner>,
 }
 

@@ -43,6 +43,7 @@ const RAN: &[&str] = &["assertion", "abort", "missing-output", "extra-output", "
 pub struct Request {
     /// The user's current directory.
     pub here: PathBuf,
+    /// The shell command that builds the program.
     pub build: String,
     /// The failing test; a command that is the name of a test of the pool selects that test.
     pub test: Test,
@@ -50,15 +51,19 @@ pub struct Request {
     pub pool: Vec<Test>,
     /// A directory of the built tree with tests of CTest, relative to where the build runs.
     pub ctest: Option<PathBuf>,
+    /// Number of tests that run at the same time.
     pub jobs: usize,
     /// How often the failing test is run to detect flakiness.
     pub repeat: usize,
+    /// Limits of the build and of each run.
     pub limits: TrialLimits,
+    /// The compiler wrappers and other programs that trials need.
     pub tools: Tools,
     /// A directory with the usual names of compilers, for builds that do not use `CC`.
     pub compilers: Option<PathBuf>,
     /// Directory for all intermediate files.
     pub work: PathBuf,
+    /// Whether to keep intermediate files, including all recordings.
     pub keep: bool,
     /// Time limit of the search for passing runs.
     pub budget: Duration,
@@ -71,21 +76,28 @@ pub struct Request {
 /// A progress event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent {
+    /// The program is built.
     Building,
+    /// The failing test is run without a comparison, to see that it always fails.
     Testing,
+    /// The failing test is recorded.
     Recording,
     /// A summary of what was observed.
     Observed(String),
+    /// The failing run is sliced.
     Slicing,
     /// A run of the pool has started.
     Pool {
+        /// The number of the run in the pool, from 0.
         run: usize,
+        /// Number of runs of the pool.
         of: usize,
     },
     /// The failing input is being minimised.
     Reducing,
     /// A solver is being queried for inputs.
     Generating,
+    /// The failing run is compared with the nearest passing one.
     Comparing,
 }
 

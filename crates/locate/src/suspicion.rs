@@ -48,6 +48,7 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Counts one run.
     pub fn add(&mut self, coverage: &Coverage, passed: bool) {
         if passed {
             self.passed += 1;

@@ -11,6 +11,7 @@ pub struct Test {
     pub command: String,
     /// Its name in the suite.
     pub name: Option<String>,
+    /// The file that is its standard input; `None` for an empty one.
     pub stdin: Option<PathBuf>,
     /// The expected standard output; `None` if the exit status decides alone.
     pub expected: Option<Vec<u8>>,
@@ -25,13 +26,16 @@ pub struct Test {
 /// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// The test passed.
     Pass,
+    /// The test failed.
     Fail,
     /// The test could not decide (exit 125), or the run was cancelled or exceeded the output limit.
     Unresolved,
 }
 
 impl Test {
+    /// A test without name, input or expected output.
     #[must_use]
     pub fn new(command: &str) -> Test {
         Test { command: command.to_owned(), ..Test::default() }

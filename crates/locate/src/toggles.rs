@@ -9,6 +9,7 @@
 /// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
+    /// The step of the branch.
     pub from: u64,
     /// Exclusive.
     pub to: u64,
@@ -29,6 +30,7 @@ pub enum Continuation {
     Deeper,
     /// No earlier branch can help.
     Prune,
+    /// End the enumeration.
     Stop,
 }
 

@@ -12,6 +12,7 @@ use std::path::Path;
 /// The tests of a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
+    /// The tests that can be used, in the order of the list.
     pub tests: Vec<Test>,
     /// Tests that cannot be judged by their exit status, and why.
     pub left_out: Vec<String>,
