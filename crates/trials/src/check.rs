@@ -96,11 +96,13 @@ impl Units {
         Ok(Units { dir: dir.to_owned(), units, unsanitized: record::unsanitized(dir)?, known })
     }
 
+    /// Number of units.
     #[must_use]
     pub fn len(&self) -> usize {
         self.units.len()
     }
 
+    /// Whether no build recorded a unit.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.units.is_empty()

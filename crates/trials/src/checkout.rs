@@ -18,6 +18,7 @@ use std::time::{Duration, SystemTime};
 /// A version as files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkout {
+    /// The absolute path of the directory with the files.
     pub root: PathBuf,
     /// The directory in it where commands run.
     pub subdirectory: PathBuf,

@@ -43,6 +43,7 @@ pub(crate) struct Examiner {
 /// The steps by which passing trees were examined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Examined {
+    /// The steps that were made, in the user's words.
     pub by: BTreeSet<String>,
     /// The steps that were left out, and the reasons.
     pub left_out: BTreeSet<String>,

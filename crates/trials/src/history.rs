@@ -24,10 +24,13 @@ use std::collections::{BTreeSet, HashMap};
 /// A commit, as reports name it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Commit {
+    /// The full hash.
     pub id: String,
+    /// The first line of its message.
     pub subject: String,
     /// The author date, `YYYY-MM-DD`.
     pub date: String,
+    /// The hashes of its parents, the first parent first.
     pub parents: Vec<String>,
 }
 
@@ -42,7 +45,9 @@ impl Commit {
 /// The result for a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// The test passes.
     Good,
+    /// The test fails.
     Bad,
     /// It cannot be built or tested.
     Skip,
@@ -51,6 +56,7 @@ pub enum Verdict {
 /// The first bad commit, as far as it could be determined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Culprit {
+    /// The first bad commit, or the newest candidate if skipped ones remain.
     pub commit: Commit,
     /// The commits to compare it with: the parents of the oldest candidate along first parents, tested ones
     /// first. The others are good only as ancestors of good ones. Empty if an unrelated history was merged.

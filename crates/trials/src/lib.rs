@@ -75,6 +75,8 @@
 //! # }
 //! ```
 
+#![warn(missing_docs)]
+
 mod blame;
 pub mod check;
 mod checker;

@@ -16,7 +16,9 @@ use xxhash_rust::xxh3::Xxh3;
 /// The behaviour of a test run that the oracle compares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
+    /// How the test ended.
     pub status: Status,
+    /// One for each sink of the oracle, standard output first.
     pub outputs: Vec<Output>,
     /// Processor time of the test and all children it waited for, in seconds.
     pub cpu: f64,

@@ -28,6 +28,7 @@ use xxhash_rust::xxh3::xxh3_128;
 /// The criteria that distinguish good from bad.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Oracle {
+    /// The criterion for a pass.
     pub rule: Rule,
     /// Sinks to compare in addition to exit status and standard output.
     pub observe: Vec<Sink>,
@@ -50,7 +51,9 @@ pub enum Rule {
 /// An output of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sink {
+    /// Standard output.
     Stdout,
+    /// Standard error.
     Stderr,
     /// Relative to the directory in which the test runs.
     File(PathBuf),

@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 pub struct Job<'a> {
     /// A program and its arguments.
     pub command: Vec<OsString>,
+    /// The directory in which it runs.
     pub directory: &'a Path,
     /// Added to the inherited environment.
     pub environment: Vec<(OsString, OsString)>,
@@ -29,10 +30,13 @@ pub struct Job<'a> {
     pub without: &'a [&'a str],
     /// Standard input; empty if `None`.
     pub stdin: Option<&'a Path>,
-    /// Files for standard output and error; may be the same one.
+    /// File for standard output, created or emptied; may be that of standard error.
     pub stdout: &'a Path,
+    /// As `stdout`, for standard error.
     pub stderr: &'a Path,
+    /// Beyond these it is stopped.
     pub limits: Limits,
+    /// How it is stopped.
     pub ending: Ending,
 }
 
@@ -68,8 +72,11 @@ pub enum Ending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
+    /// It ended by itself, with this exit status.
     Exit(i32),
+    /// It was killed by a signal with this number, which did not come from a limit here.
     Signal(i32),
+    /// It exceeded the time limit.
     TimedOut,
     /// It exceeded the output limit.
     OutputLimit,
@@ -80,16 +87,21 @@ pub enum Status {
 /// The result of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
+    /// How it ended.
     pub status: Status,
+    /// Wall-clock time until no process of it was left.
     pub seconds: f64,
     /// Processor time of the command and all children it waited for, in seconds.
     pub cpu: f64,
+    /// The file of [`Job::stdout`].
     pub stdout: PathBuf,
+    /// The file of [`Job::stderr`].
     pub stderr: PathBuf,
 }
 
 /// A source of stop requests.
 pub trait Stop: Sync {
+    /// Whether a stop was requested; polled while a command runs.
     fn stopped(&self) -> bool;
 }
 

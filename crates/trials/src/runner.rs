@@ -68,11 +68,15 @@ pub(crate) type Watcher = Box<dyn Fn(&Event) + Send + Sync>;
 /// An event of interest to the user.
 #[derive(Clone, Debug)]
 pub enum Event {
+    /// A version is built in this mode.
     Building(Side, Mode),
+    /// A version is tested.
     Testing(Side),
+    /// The test of a version is recorded.
     Recording(Side),
     /// A trial has begun, with this many changes reverted.
     Trying(usize),
+    /// A trial has ended.
     Tried(Tried),
     /// A passing tree is built in other configurations.
     Examining,
@@ -81,18 +85,24 @@ pub enum Event {
 /// A trial that was run or memoised.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
+    /// The changes that were reverted in bad.
     pub reverted: ChangeSet,
     /// None: it builds, and no more was requested.
     pub outcome: Option<Outcome>,
+    /// The reason: a compiler's error, or how the test ended.
     pub why: String,
+    /// Whether its outcome was memoised.
     pub remembered: bool,
+    /// Wall-clock time of build and test; 0 if it was memoised.
     pub seconds: f64,
 }
 
 /// The runs of the versions themselves.
 #[derive(Clone, Debug)]
 pub struct Baseline {
+    /// The first run of good.
     pub good: TestRun,
+    /// The first run of bad.
     pub bad: TestRun,
     /// Timeout of all other tests.
     pub timeout: Duration,
@@ -105,13 +115,17 @@ pub struct Baseline {
 /// The cost so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
+    /// Builds, also failed ones and those of good and bad.
     pub builds: u32,
     /// Builds that failed.
     pub broken_builds: u32,
     /// Trials that clang rejected without a build.
     pub refused: u32,
+    /// Runs of the test and other commands in a tree, also of good and bad.
     pub runs: u32,
+    /// Trials whose outcome was memoised.
     pub remembered: u32,
+    /// Wall-clock time since the runner was opened.
     pub seconds: f64,
 }
 
@@ -161,6 +175,7 @@ impl<'a> TrialRunner<'a> {
         (self.watcher)(event);
     }
 
+    /// The cost so far, with what was added by [`TrialRunner::add_effort`].
     #[must_use]
     pub fn effort(&self) -> Effort {
         Effort {
@@ -198,11 +213,13 @@ impl<'a> TrialRunner<'a> {
         self.memory.store.note.iter().cloned().collect()
     }
 
+    /// The work directory.
     #[must_use]
     pub fn work(&self) -> &Work {
         &self.work
     }
 
+    /// The runs of good and bad; `None` before [`TrialRunner::prepare`] succeeded.
     #[must_use]
     pub fn baseline(&self) -> Option<&Baseline> {
         self.baseline.as_ref()

@@ -35,6 +35,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// A sanitizer of clang that trials use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sanitizer {
@@ -91,10 +92,13 @@ pub fn environment(logs: &Path) -> Vec<(OsString, OsString)> {
     ]
 }
 
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
+    /// A load.
     Read,
+    /// A store.
     Write,
 }
 
@@ -107,6 +111,7 @@ pub struct Report {
     pub function: Option<String>,
     /// Relative to the tree; none if no function on the stack belongs to the tree.
     pub file: Option<PathBuf>,
+    /// From 1; none if `file` is none.
     pub line: Option<u32>,
     /// The kind of access, if it is about an access.
     pub access: Option<Access>,

@@ -12,19 +12,23 @@ pub struct Setup {
     pub bad: PathBuf,
     /// The directory in a tree where the commands run.
     pub subdirectory: PathBuf,
-    /// Passed to `sh -c`.
+    /// The build command, passed to `sh -c`.
     pub build: String,
+    /// The command whose outcome decides, passed to `sh -c`.
     pub test: String,
     /// A larger test that good and bad both pass.
     pub suite: Option<String>,
     /// The test's standard input; empty if there is none.
     pub stdin: Option<PathBuf>,
+    /// What passes.
     pub oracle: Oracle,
+    /// The programs that trials use.
     pub tools: Tools,
     /// Number of trials in parallel.
     pub jobs: usize,
     /// Number of runs of good and of bad, to check that they are reproducible.
     pub repeat: usize,
+    /// Resource limits of builds and tests.
     pub limits: TrialLimits,
 }
 
@@ -39,8 +43,9 @@ pub fn with_compilers(build: &str, compilers: Option<&Path>) -> String {
 /// The required programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tools {
-    /// Passed to builds as `CC` and `CXX`.
+    /// Passed to builds as `CC`.
     pub cc: PathBuf,
+    /// Passed to builds as `CXX`.
     pub cxx: PathBuf,
     /// For `relapse record`.
     pub relapse: PathBuf,

@@ -28,7 +28,7 @@ pub struct Known {
     pub what: TrialResult,
     /// A short reason: the compiler's diagnostic, or how the test ended.
     pub why: String,
-    /// The test behaved exactly as with bad, including its output.
+    /// The test behaved as with bad: in exit status and in all judged outputs.
     #[serde(default)]
     pub alike: bool,
     /// It fails with the exit status and the first difference of bad.

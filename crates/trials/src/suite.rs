@@ -38,6 +38,7 @@ pub struct Run<'a> {
     pub name: &'a str,
     /// Passed to `sh -c`.
     pub command: &'a str,
+    /// Standard input; `None`: that of the setup.
     pub stdin: Option<&'a Path>,
     /// Files written to the tree beforehand, relative to the directory in which the command runs.
     pub files: &'a [(PathBuf, Vec<u8>)],
@@ -103,6 +104,7 @@ impl Suite {
         self.built.as_deref().unwrap_or(Path::new("."))
     }
 
+    /// The work directory.
     #[must_use]
     pub fn work(&self) -> &Work {
         &self.work

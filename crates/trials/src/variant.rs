@@ -25,7 +25,14 @@ pub trait Variants: Sync {
 /// A file's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    File { bytes: Arc<[u8]>, executable: bool },
+    /// A regular file.
+    File {
+        /// Its content.
+        bytes: Arc<[u8]>,
+        /// Whether its owner may execute it.
+        executable: bool,
+    },
+    /// A symbolic link with this target.
     Link(PathBuf),
 }
 
@@ -38,6 +45,7 @@ pub struct Entry {
 }
 
 impl Content {
+    /// The fingerprint of the content.
     #[must_use]
     pub fn entry(&self) -> Entry {
         match self {
@@ -84,6 +92,7 @@ impl Variant {
         Ok(variant)
     }
 
+    /// Sets the content of a file, relative to the tree; `None` removes it.
     pub fn put(&mut self, path: PathBuf, content: Option<Content>) {
         let entry = content.as_ref().map(Content::entry);
         self.files.insert(path, (content, entry));
@@ -164,6 +173,7 @@ impl Base {
         Ok(())
     }
 
+    /// The directory that it was read from.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root

@@ -84,6 +84,7 @@ impl Work {
         self.lock.write_all(name.as_bytes())
     }
 
+    /// The absolute path of the work directory.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root

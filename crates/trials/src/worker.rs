@@ -65,14 +65,19 @@ pub(crate) enum BuildOutcome {
 /// A run of the test, and its output.
 #[derive(Clone, Debug)]
 pub struct TestRun {
+    /// How the test ended.
     pub status: Status,
+    /// Wall-clock time of the run.
     pub seconds: f64,
+    /// The file with its standard output; removed after a trial, kept for good, bad and recorded runs.
     pub stdout: PathBuf,
+    /// The file with its standard error, likewise.
     pub stderr: PathBuf,
     /// Copies of the observed files, as far as they exist.
     pub files: Vec<(String, PathBuf)>,
     /// The root of the tree in which it ran, which its output may contain.
     pub tree: PathBuf,
+    /// What the oracle compares, without the paths of the tree.
     pub observed: Observed,
 }
 

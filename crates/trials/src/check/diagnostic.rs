@@ -3,20 +3,28 @@
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path, PathBuf};
 
+/// The severity of a diagnostic, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
+    /// Also clang's "fatal error".
     Error,
+    /// A warning; a general `-Werror` of the unit does not make it an error here.
     Warning,
+    /// A note, which belongs to another diagnostic.
     Note,
 }
 
+/// A diagnostic of clang about one place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// Relative to the tree, if it is inside.
     pub file: PathBuf,
+    /// From 1.
     pub line: u32,
+    /// From 1, in bytes.
     pub column: u32,
+    /// How severe it is.
     pub severity: Severity,
     /// The option that enables it, without `-W`.
     pub option: Option<String>,
@@ -24,6 +32,7 @@ pub struct Diagnostic {
     pub message: String,
     /// The function that contains the line.
     pub function: Option<String>,
+    /// The notes that follow it; a note has none.
     pub notes: Vec<Diagnostic>,
 }
 

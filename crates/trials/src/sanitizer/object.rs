@@ -26,15 +26,20 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RelativePosition {
+    /// At a lower address than its first byte.
     Before,
+    /// Within it, such as in freed memory.
     Inside,
+    /// Behind its last byte.
     After,
 }
 
 /// A line of the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Source {
+    /// Relative to the tree.
     pub file: PathBuf,
+    /// From 1.
     pub line: u32,
 }
 
@@ -43,9 +48,11 @@ pub struct Source {
 pub struct Object {
     /// The variable; none for a heap block.
     pub name: Option<String>,
+    /// Where the access is; none if the report is not about an access next to an object.
     pub beside: Option<RelativePosition>,
     /// Where it was declared or allocated.
     pub made: Option<Source>,
+    /// Where it was freed, if it was.
     pub freed: Option<Source>,
 }
 
