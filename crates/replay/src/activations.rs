@@ -19,17 +19,21 @@ use std::rc::Rc;
 pub trait Keys {
     /// The loop nest of the function.
     fn loop_nest(&self) -> &LoopNest;
+    /// Name of the function; a number or a hash.
     fn function(&self) -> u64;
+    /// Name of the instruction at this index of the function's code.
     fn instruction(&self, index: u32) -> u64;
 }
 
 /// An activation of a function.
 pub struct Activation<K> {
+    /// Names of its function and instructions.
     pub keys: Rc<K>,
     /// Identifies the activation: equal for corresponding calls.
     pub key: u128,
-    /// The instruction that ran last in this activation, and its step.
+    /// Index of the instruction that ran last in this activation; 0 before the first.
     pub index: u32,
+    /// Number of that instruction in the stream; at first, of the first instruction.
     pub step: u64,
     /// Number of functions entered from that instruction: an external function may call back many times.
     entries: u32,
@@ -48,6 +52,7 @@ pub struct Activation<K> {
 /// The stack of activations. Its user forwards the calls that it receives as an observer.
 pub struct Activations<K> {
     functions: Vec<Option<Rc<K>>>,
+    /// Outermost first. After a return, frames of callees remain until the next edge or entry.
     pub frames: Vec<Activation<K>>,
     /// Iteration counts of the loops around the instructions of all frames.
     counts: Vec<u32>,

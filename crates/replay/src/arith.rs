@@ -51,6 +51,7 @@ pub fn bin(op: BinOp, bits: u16, a: u128, b: u128) -> Option<u128> {
     Some(v & m)
 }
 
+/// Compares integers of a width; the operands' higher bits are ignored.
 #[must_use]
 pub fn icmp(pred: IntPred, bits: u16, a: u128, b: u128) -> bool {
     let m = mask(bits);
@@ -103,6 +104,7 @@ fn f64_of(v: u128) -> f64 {
     f64::from_bits(v as u64)
 }
 
+/// Compares floats, given as bit patterns; a comparison with NaN is unordered.
 #[must_use]
 pub fn fcmp(pred: FloatPred, kind: FloatKind, a: u128, b: u128) -> bool {
     match kind {
@@ -151,6 +153,7 @@ fn nan32(operands: &[f32]) -> u32 {
     operands.iter().find(|v| v.is_nan()).map_or(0xffc0 << 16, |v| v.to_bits() | 1 << 22)
 }
 
+/// Float arithmetic on bit patterns. NaN follows [`float64`], in `long double` [`crate::f80`].
 #[must_use]
 pub fn float(op: FloatOp, kind: FloatKind, a: u128, b: u128) -> u128 {
     match kind {
@@ -187,6 +190,7 @@ fn float_to_float(from: FloatKind, to: FloatKind, a: u128) -> u128 {
     }
 }
 
+/// Converts between types. The operand's higher bits are ignored, those of the result are zero.
 #[must_use]
 pub fn cast(op: CastOp, from: Ty, to: Ty, a: u128) -> u128 {
     let a = a & mask(from.bits());

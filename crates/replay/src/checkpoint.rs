@@ -85,6 +85,7 @@ struct Span {
 /// The instructions between two checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
+    /// Number of the segment, from 0.
     pub index: usize,
     /// In the last segment, what follows the last instruction is included.
     pub instructions: Range<u64>,
@@ -232,6 +233,7 @@ impl<'a> Checkpoints<'a> {
         self.counters
     }
 
+    /// How the stream ended; `None` if the first pass failed before the end.
     #[must_use]
     pub fn end(&self) -> Option<End> {
         self.end
@@ -260,11 +262,13 @@ impl<'a> Checkpoints<'a> {
         self.starts.len()
     }
 
+    /// Whether there is no segment; the first pass makes at least one.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
+    /// A segment by its number, which must be below [`Checkpoints::len`].
     #[must_use]
     pub fn segment(&self, index: usize) -> Segment {
         let first = self.starts[index];

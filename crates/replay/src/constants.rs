@@ -23,6 +23,7 @@ pub struct Constants {
 /// The initial value of a byte of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initial {
+    /// The byte itself, as the binary has it.
     Byte(u8),
     /// Part of an address.
     Address,

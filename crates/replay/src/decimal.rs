@@ -6,24 +6,32 @@ use crate::f80;
 /// A floating-point number in its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Real {
+    /// The sign bit, also of zeros and NaN.
     pub negative: bool,
+    /// The kind of number, and the value without sign.
     pub class: Class,
     /// Written by `%a` with the explicit leading bits of `long double`.
     pub extended: bool,
 }
 
+/// The kinds of floating-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
+    /// Quiet or signalling.
     Nan,
+    /// The sign is in [`Real::negative`].
     Infinite,
     /// `mantissa * 2^exponent`
     Finite {
+        /// An integer, not normalised: subnormal numbers and zero have leading zero bits.
         mantissa: u64,
+        /// Of two.
         exponent: i32,
     },
 }
 
 impl Real {
+    /// The parts of a `double`, given as bits.
     #[must_use]
     pub fn from_f64(bits: u64) -> Real {
         let biased = (bits >> 52 & 0x7ff) as i32;
@@ -37,6 +45,7 @@ impl Real {
         Real { negative: bits >> 63 != 0, class, extended: false }
     }
 
+    /// The parts of a `long double`, given as its 80 bits.
     #[must_use]
     pub fn from_f80(bits: u128) -> Real {
         let (mantissa, exponent) = f80::parts(bits);

@@ -10,8 +10,11 @@ use std::collections::HashMap;
 
 /// The addresses of symbols, and the functions of the image by address.
 pub struct Context<'a> {
+    /// The module of the functions to translate.
     pub module: &'a Module,
+    /// Registration index of the module.
     pub index: u32,
+    /// By symbol; 0 for a symbol without address.
     pub addresses: &'a [u64],
     /// Function of the image at an address, with its model.
     pub function_at: &'a dyn Fn(u64) -> Option<(u32, &'a Function)>,
@@ -25,6 +28,7 @@ struct Decoder<'c, 'a> {
     edges: HashMap<(BlockId, BlockId), u32>,
 }
 
+/// Translates a function of the context's module; `function` is its index there.
 #[must_use]
 pub fn decode(context: &Context<'_>, function: u32, f: &Function) -> Code {
     let mut d = Decoder {

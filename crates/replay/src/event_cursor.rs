@@ -56,6 +56,7 @@ impl EventCursorMark {
 }
 
 impl<'a> EventCursor<'a> {
+    /// At the first event of the stream.
     #[must_use]
     pub fn new(stream: &'a Stream) -> EventCursor<'a> {
         let first: &[u8] = stream.parts.first().map_or(&[], |p| p);
@@ -79,12 +80,14 @@ impl<'a> EventCursor<'a> {
         (self.part, self.decoder.offset())
     }
 
+    /// At a position that [`EventCursor::mark`] returned; it must be in the stream.
     #[must_use]
     pub fn resume(stream: &'a Stream, at: EventCursorMark) -> EventCursor<'a> {
         let bytes: &[u8] = stream.parts.get(at.part).map_or(&[], |p| p);
         EventCursor { parts: &stream.parts, part: at.part, decoder: Decoder::resume(bytes, at.mark) }
     }
 
+    /// The current position.
     #[must_use]
     pub fn mark(&self) -> EventCursorMark {
         EventCursorMark { part: self.part, mark: self.decoder.mark() }

@@ -1,7 +1,7 @@
 //! The 80-bit `long double`, in software.
 //!
-//! A value is its 80 bits, as the register pair holds them. NaN operands are propagated as by x87: the first
-//! NaN, made quiet.
+//! A value is its 80 bits, as the register pair holds them. Of several NaN operands the first is the result,
+//! made quiet.
 
 use program::inst::{FloatOp, FloatPred};
 use rustc_apfloat::ieee::{Double, Single, X87DoubleExtended as X};
@@ -21,6 +21,7 @@ fn is_nan(bits: u128) -> bool {
     x(bits).is_nan()
 }
 
+/// `a op b`, rounded to nearest; [`FloatOp::Rem`] is `fmod`.
 pub fn op(op: FloatOp, a: u128, b: u128) -> u128 {
     if is_nan(a) {
         return a | QUIET;
@@ -43,34 +44,42 @@ fn canonical(v: X) -> u128 {
     if v.is_nan() { DEFAULT_NAN } else { v.to_bits() }
 }
 
+/// Whether the predicate holds; a comparison with NaN is unordered.
 pub fn compare(pred: FloatPred, a: u128, b: u128) -> bool {
     super::arith::float_pred(pred, x(a).partial_cmp(&x(b)))
 }
 
+/// The order of two values; `None` if one is NaN.
 pub fn order(a: u128, b: u128) -> Option<Ordering> {
     x(a).partial_cmp(&x(b))
 }
 
+/// From the bits of a `float`; exact.
 pub fn from_f32(v: u32) -> u128 {
     FloatConvert::<X>::convert(Single::from_bits(v.into()), &mut false).value.to_bits()
 }
 
+/// From the bits of a `double`; exact.
 pub fn from_f64(v: u64) -> u128 {
     FloatConvert::<X>::convert(Double::from_bits(v.into()), &mut false).value.to_bits()
 }
 
+/// To the bits of a `float`, rounded to nearest.
 pub fn to_f32(v: u128) -> u32 {
     FloatConvert::<Single>::convert(x(v), &mut false).value.to_bits() as u32
 }
 
+/// To the bits of a `double`, rounded to nearest.
 pub fn to_f64(v: u128) -> u64 {
     FloatConvert::<Double>::convert(x(v), &mut false).value.to_bits() as u64
 }
 
+/// Rounded to nearest; exact for 64-bit integers.
 pub fn from_signed(v: i128) -> u128 {
     X::from_i128(v).value.to_bits()
 }
 
+/// Rounded to nearest; exact for 64-bit integers.
 pub fn from_unsigned(v: u128) -> u128 {
     X::from_u128(v).value.to_bits()
 }
@@ -87,27 +96,37 @@ pub fn to_unsigned(v: u128, bits: u32) -> Option<u128> {
     (!r.status.contains(rustc_apfloat::Status::INVALID_OP)).then_some(r.value)
 }
 
+/// With the sign bit inverted, also of NaN.
 pub fn neg(v: u128) -> u128 {
     v ^ SIGN
 }
 
+/// With the sign bit cleared, also of NaN.
 pub fn abs(v: u128) -> u128 {
     v & !SIGN
 }
 
+/// `v` with the sign bit of `sign`.
 pub fn copy_sign(v: u128, sign: u128) -> u128 {
     (v & !SIGN) | (sign & SIGN)
 }
 
+/// How to round to an integral value.
 #[derive(Clone, Copy, Debug)]
 pub enum Rounding {
+    /// Towards negative infinity.
     Floor,
+    /// Towards positive infinity.
     Ceil,
+    /// Towards zero.
     Trunc,
+    /// To nearest; ties to the even integer.
     Even,
+    /// To nearest; ties away from zero.
     Away,
 }
 
+/// The integral value, with the sign of `v` (also if it is zero).
 pub fn round(v: u128, how: Rounding) -> u128 {
     if is_nan(v) {
         return v | QUIET;
@@ -122,6 +141,7 @@ pub fn round(v: u128, how: Rounding) -> u128 {
     copy_sign(x(v).round_to_integral(mode).value.to_bits(), v)
 }
 
+/// `a * b + c`, rounded once.
 pub fn fma(a: u128, b: u128, c: u128) -> u128 {
     for v in [a, b, c] {
         if is_nan(v) {
@@ -138,6 +158,7 @@ pub fn parts(v: u128) -> (u64, i32) {
     ((v & u128::from(u64::MAX)) as u64, exponent.max(1) - 16383 - 63)
 }
 
+/// The square root, correctly rounded; that of a negative number is the default NaN.
 pub fn sqrt(v: u128) -> u128 {
     if is_nan(v) {
         return v | QUIET;

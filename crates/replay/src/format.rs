@@ -12,6 +12,7 @@ const MAX_FIELD: usize = 1 << 26;
 
 /// Source of the arguments. Numbers count from the first variadic one.
 pub trait Arguments {
+    /// An integer or pointer, also a width or precision; bits beyond the argument's type are arbitrary.
     fn int(&mut self, number: u32) -> u64;
     /// Bits of a `double`.
     fn double(&mut self, number: u32) -> u64;
@@ -30,9 +31,12 @@ pub struct Part {
     pub arg: Option<u32>,
 }
 
+/// The output of one call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Formatted {
+    /// All bytes of the output.
     pub bytes: Vec<u8>,
+    /// In the order of the output; parts that produced no bytes are omitted.
     pub parts: Vec<Part>,
     /// The output depends on state that is not in the recording (`%m`).
     pub uncertain: bool,

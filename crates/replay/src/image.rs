@@ -16,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 /// A module as loaded in one process.
 #[derive(Clone, Debug)]
 pub struct LoadedModule {
+    /// The module's model, shared by the processes that loaded it.
     pub model: Arc<Module>,
     /// Addresses of the model's symbols.
     pub addresses: Vec<u64>,
@@ -58,10 +59,15 @@ impl BinaryModels {
 /// A module that a recording names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModuleRef {
+    /// Registration index in the process.
     pub index: u32,
+    /// Hash of the model; equals `program::Module::id`.
     pub id: [u8; 16],
+    /// The executable or library that contains the module; another one if the user named a replacement.
     pub path: String,
+    /// Recorded build id of that executable or library.
     pub build_id: Vec<u8>,
+    /// Recorded addresses of the model's symbols, in order.
     pub addresses: Vec<u64>,
     /// Load address of its executable or library.
     pub base: u64,

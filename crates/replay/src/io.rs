@@ -24,14 +24,18 @@ pub struct Source {
     pub kind: u8,
     /// Descriptor (or index of the argument), -1 if there is none.
     pub fd: i32,
+    /// As recorded: a path, for example.
     pub name: String,
 }
 
+/// A transfer of bytes between the program and a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoEvent {
+    /// Position of the event in the stream.
     pub position: Position,
     /// Number of instructions executed at the call, the call included.
     pub instruction: u64,
+    /// Whether the program wrote the bytes, or read them.
     pub out: bool,
     /// Index into [`IoList::sources`].
     pub source: usize,
@@ -39,6 +43,7 @@ pub struct IoEvent {
     pub offset: u64,
     /// Address of the bytes in memory; 0 if they are not in memory.
     pub address: u64,
+    /// Number of bytes transferred; `bytes` may have fewer.
     pub length: u64,
     /// The bytes, as far as known.
     pub bytes: Vec<u8>,
@@ -48,9 +53,12 @@ pub struct IoEvent {
     pub verified: bool,
 }
 
+/// The input and output of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoList {
+    /// In the order of their first use; events refer to them by index.
     pub sources: Vec<Source>,
+    /// In the order of the stream.
     pub events: Vec<IoEvent>,
 }
 
@@ -71,6 +79,7 @@ pub struct Collector {
 }
 
 impl Collector {
+    /// What was collected.
     #[must_use]
     pub fn finish(self) -> IoList {
         self.list

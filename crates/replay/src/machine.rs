@@ -25,6 +25,7 @@ pub enum Entered {
     Outside,
 }
 
+/// An activation of a modelled function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// Number of the function in the image.
@@ -37,19 +38,31 @@ pub struct Frame {
     pub frame: u64,
     /// Model stack pointer at entry.
     pub saved_stack: u64,
+    /// By modelled code or by other code.
     pub entered: Entered,
-    /// Start of its variadic arguments, and the call that passed them.
+    /// Number of saved variadic arguments below its own.
     pub va_base: usize,
+    /// The calling function in the image, and the index of its call, if that passed variadic arguments.
     pub va: Option<(u32, u32)>,
 }
 
 /// How a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
-    /// Orderly, with this status.
-    Exit { status: u32 },
-    /// By a signal; `located` if the instruction is known.
-    Crash { signal: u32, address: u64, located: bool },
+    /// Orderly.
+    Exit {
+        /// The exit status.
+        status: u32,
+    },
+    /// By a signal.
+    Crash {
+        /// The signal's number.
+        signal: u32,
+        /// The faulting address, as the kernel reported it.
+        address: u64,
+        /// Whether the instruction that raised it is known.
+        located: bool,
+    },
     /// The process continued as another program.
     Exec,
     /// The recording stops here (the process was killed, or events are lost).
@@ -61,16 +74,20 @@ pub enum End {
 pub enum Stop {
     /// The instruction count was reached.
     Limit,
+    /// The stream has ended.
     Ended(End),
 }
 
+/// What a machine has done since the start of its stream, fork parents included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Instructions executed.
     pub instructions: u64,
+    /// Loads and atomic updates executed; not the memory that externals and copies read.
     pub loads: u64,
     /// Loads that the recording had to correct.
     pub mispredicted: u64,
+    /// Events of the recording consumed.
     pub events: u64,
     /// Checksums that agreed.
     pub checks: u64,
@@ -137,6 +154,7 @@ impl AccessedRanges {
 }
 
 impl<'a> Machine<'a> {
+    /// A thread at the start of its stream; no instruction has run.
     #[must_use]
     pub fn new(image: &'a Image, stream: &'a Stream) -> Self {
         let mut m = Machine {
@@ -171,6 +189,7 @@ impl<'a> Machine<'a> {
         m
     }
 
+    /// The counts up to here.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
@@ -182,6 +201,7 @@ impl<'a> Machine<'a> {
         self.inherited
     }
 
+    /// The thread's memory, as replay knows it.
     #[must_use]
     pub fn memory(&self) -> &Memory {
         &self.memory
@@ -193,16 +213,19 @@ impl<'a> Machine<'a> {
         self.image
     }
 
+    /// The activations, outermost first.
     #[must_use]
     pub fn frames(&self) -> &[Frame] {
         &self.frames
     }
 
+    /// The stream's time.
     #[must_use]
     pub fn time(&self) -> u64 {
         self.time
     }
 
+    /// The running checksum of stored values and branches.
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.sum

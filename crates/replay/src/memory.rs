@@ -8,6 +8,7 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+/// Bytes of a page.
 pub const PAGE: usize = 4096;
 const TLB_SIZE: usize = 4096;
 /// No page has this index.
@@ -111,6 +112,7 @@ fn tlb_index(page: u64) -> usize {
 
 macro_rules! scalar {
     ($load:ident, $store:ident, $ty:ty, $n:literal) => {
+        /// Loads a value; memory never written is zero. The page may enter the table.
         #[inline(always)]
         pub fn $load(&mut self, address: u64) -> $ty {
             let w = self.reads[tlb_index(address >> 12)];
@@ -125,6 +127,7 @@ macro_rules! scalar {
             self.load_slow(address, $n) as $ty
         }
 
+        /// Stores a value; the page may enter the tables, and is dirty from then on.
         #[inline(always)]
         pub fn $store(&mut self, address: u64, value: $ty) {
             let w = self.writes[tlb_index(address >> 12)];
@@ -207,6 +210,7 @@ impl Memory {
         index
     }
 
+    /// Reads a range; memory never written is zero.
     pub fn read(&mut self, mut address: u64, mut out: &mut [u8]) {
         while !out.is_empty() {
             let (page, at) = (address >> 12, (address & 4095) as usize);
@@ -220,6 +224,7 @@ impl Memory {
         }
     }
 
+    /// Writes a range.
     pub fn write(&mut self, mut address: u64, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let (page, at) = (address >> 12, (address & 4095) as usize);
@@ -302,6 +307,7 @@ impl Memory {
         }
     }
 
+    /// Fills a range with a byte.
     pub fn fill(&mut self, to: u64, byte: u8, len: u64) {
         if byte == 0 {
             return self.zero(to, len);

@@ -15,15 +15,19 @@ use recording::event::{Event, Position};
 /// The state of the machine at one instruction.
 #[derive(Clone, Copy)]
 pub struct View<'v> {
+    /// The recorded program.
     pub image: &'v Image,
+    /// The function's executable form.
     pub code: &'v Code,
     /// Index of the instruction in its function's code.
     pub index: u32,
     /// The frame's registers (followed by the constants).
     pub regs: &'v [u64],
+    /// The thread's memory; the instruction's own stores are included once it has run.
     pub memory: &'v Memory,
     /// Number of this instruction in the stream, from 0.
     pub count: u64,
+    /// Time of the stream.
     pub time: u64,
     /// Number of frames.
     pub depth: u32,
@@ -32,26 +36,31 @@ pub struct View<'v> {
 }
 
 impl<'v> View<'v> {
+    /// The model of the function's module.
     #[must_use]
     pub fn module(&self) -> &'v Module {
         self.image.module(self.code.module)
     }
 
+    /// The model of the function.
     #[must_use]
     pub fn function(&self) -> &'v Function {
         &self.module().functions[self.code.function as usize]
     }
 
+    /// The instruction itself.
     #[must_use]
     pub fn inst(&self) -> &'v Inst {
         &self.function().code[self.index as usize]
     }
 
+    /// Number of the instruction in its module.
     #[must_use]
     pub fn site(&self) -> u32 {
         self.code.first_site + self.index
     }
 
+    /// The instruction's source location.
     #[must_use]
     pub fn place(&self) -> Place {
         self.function().place(self.index as usize)
@@ -87,6 +96,7 @@ impl<'v> View<'v> {
 pub struct EventContext<'v> {
     /// The innermost function; none at the top, outside of all functions.
     pub view: Option<View<'v>>,
+    /// The thread's memory.
     pub memory: &'v Memory,
     /// The part of the stream that contains the event: each fork begins a new one.
     pub part: usize,
@@ -95,28 +105,45 @@ pub struct EventContext<'v> {
 /// The effect of an instruction on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
+    /// It accesses no memory, or its accesses are reported otherwise, as those of calls.
     None,
+    /// Memory was read into a register.
     Load {
+        /// First byte.
         address: u64,
+        /// Number of bytes.
         len: u32,
     },
+    /// A register or constant was written to memory.
     Store {
+        /// First byte.
         address: u64,
+        /// Number of bytes.
         len: u32,
     },
     /// Atomic; `stored` is false for a failed exchange.
     Update {
+        /// First byte.
         address: u64,
+        /// Number of bytes.
         len: u32,
+        /// Whether memory was written.
         stored: bool,
     },
+    /// A range was copied; the ranges may overlap.
     Copy {
+        /// First byte written.
         to: u64,
+        /// First byte read.
         from: u64,
+        /// Number of bytes.
         len: u64,
     },
+    /// A range was filled: with one byte value, or a `va_list` by `va_start`.
     Fill {
+        /// First byte.
         to: u64,
+        /// Number of bytes.
         len: u64,
     },
 }
@@ -124,7 +151,9 @@ pub enum Effect {
 /// A call that left the modelled program.
 #[derive(Clone, Copy)]
 pub struct ExternalCall<'v> {
+    /// The call, as the caller's code has it.
     pub site: &'v CallSite,
+    /// Address of the callee.
     pub target: u64,
     /// Its entry in the table of externals, if it is known.
     pub known: Option<&'static externals::External>,
@@ -132,9 +161,11 @@ pub struct ExternalCall<'v> {
     pub args: &'v [u64],
     /// Result slots.
     pub result: &'v [u64],
-    /// What a modelled function read and wrote, and what a function read from and wrote to files: address and
-    /// length. Memory that other functions wrote is reported by `Patch` events.
+    /// What a modelled function read, and the content of files that a function read (at addresses of
+    /// [`crate::effects`]): address and length.
     pub reads: &'v [(u64, u64)],
+    /// What a modelled function wrote, and the content of files that a function wrote. Memory that other
+    /// functions wrote is reported by `Patch` events.
     pub writes: &'v [(u64, u64)],
     /// Bytes copied unchanged between memory and files: to, from, length.
     pub transfers: &'v [(u64, u64, u64)],

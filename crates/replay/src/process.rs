@@ -24,10 +24,13 @@ pub struct Options {
 /// One stream, with everything that precedes it through forks.
 #[derive(Clone, Debug)]
 pub struct LoadedStream {
+    /// Number of the stream in its process.
     pub number: u32,
+    /// Thread or signal context.
     pub kind: StreamKind,
     /// The thread that it belongs to; for a signal context, the interrupted one.
     pub parent: u64,
+    /// Its events and the state at its start.
     pub stream: Stream,
     /// Bytes of its file.
     pub stored_bytes: u64,
@@ -37,11 +40,15 @@ pub struct LoadedStream {
 
 /// See the module's documentation.
 pub struct LoadedProcess {
+    /// Name of its directory in the recording.
     pub name: String,
     /// Its directory in the recording, for data that is stored beside it.
     pub directory: Option<PathBuf>,
+    /// Process id when it was recorded.
     pub pid: u32,
+    /// The program with its addresses, shared by processes that have the same.
     pub image: Arc<Image>,
+    /// All its streams, threads and signal contexts.
     pub streams: Vec<LoadedStream>,
     /// Damage to files other than streams.
     pub damage: Vec<String>,
@@ -105,6 +112,7 @@ impl LoadedProcess {
         })
     }
 
+    /// A stream by its number.
     #[must_use]
     pub fn stream(&self, number: u32) -> Option<&LoadedStream> {
         self.streams.iter().find(|s| s.number == number)

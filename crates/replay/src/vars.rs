@@ -25,6 +25,7 @@ type Part = Option<(u32, u32)>;
 type State = HashMap<(u32, Part), u32>;
 
 impl<'m> Bindings<'m> {
+    /// Analyses a function.
     #[must_use]
     pub fn of(function: &'m Function) -> Bindings<'m> {
         let n = function.blocks.len();
@@ -126,7 +127,12 @@ pub enum Value {
     /// In memory.
     At(u64),
     /// In registers; `known` marks the available bytes.
-    Bytes { bytes: Vec<u8>, known: Vec<bool> },
+    Bytes {
+        /// As many as the variable's type has, at most 65,536.
+        bytes: Vec<u8>,
+        /// For each byte whether it is available.
+        known: Vec<bool>,
+    },
     /// Optimised away, or not yet assigned.
     Gone,
 }
@@ -185,6 +191,7 @@ fn read(memory: &Memory, at: u64, len: usize) -> Vec<u8> {
 /// Limits on the text of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
+    /// Levels of structs, arrays and references below the value itself.
     pub depth: u32,
     /// Elements of an array, members of a struct.
     pub elements: usize,
@@ -207,11 +214,14 @@ impl Default for Limits {
 /// Readable data: memory as known to the program, and constants that the program may only have passed on.
 #[derive(Clone, Copy)]
 pub struct Data<'v> {
+    /// The thread's memory.
     pub memory: &'v Memory,
+    /// Where constants are read; if `None`, memory is read instead.
     pub image: Option<&'v Image>,
 }
 
 impl<'v> Data<'v> {
+    /// The data that is readable at an instruction.
     #[must_use]
     pub fn of(view: &View<'v>) -> Data<'v> {
         Data { memory: view.memory, image: Some(view.image) }

@@ -14,35 +14,49 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// The progress of one stream, for progress bars.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
+    /// The process, as when it was recorded.
     pub pid: u32,
+    /// Number of the stream in the process.
     pub stream: u32,
     /// In the stream's own unit of time.
     pub time: u64,
+    /// The time that the recorded thread certainly reached.
     pub total_time: u64,
+    /// Executed by replay, those of fork parents included.
     pub instructions: u64,
 }
 
+/// The outcome of one stream.
 #[derive(Clone, Debug)]
 pub struct StreamReport {
+    /// Number of the stream in its process.
     pub stream: u32,
+    /// Thread or signal context.
     pub kind: StreamKind,
     /// Replay reached the recorded end, and every checksum agreed.
     pub exact: bool,
+    /// How the stream ended; `None` if replay failed.
     pub end: Option<End>,
     /// For this process alone: what a fork parent did before is not counted.
     pub counters: Counters,
     /// Bytes of the stream's file.
     pub bytes: u64,
+    /// Why replay failed, as text.
     pub error: Option<String>,
+    /// The same with its location, if replay and recording disagree.
     pub divergence: Option<Divergence>,
     /// The file is damaged; what precedes the damage was replayed.
     pub damage: Option<String>,
 }
 
+/// The outcome of one process.
 #[derive(Clone, Debug)]
 pub struct ProcessReport {
+    /// Name of its directory in the recording.
     pub name: String,
+    /// Process id when it was recorded.
     pub pid: u32,
+    /// In the order of the recording; empty if `error` is set.
     pub streams: Vec<StreamReport>,
     /// Damage to files other than streams.
     pub damage: Vec<String>,
@@ -51,6 +65,7 @@ pub struct ProcessReport {
 }
 
 impl ProcessReport {
+    /// Whether all streams are exact.
     #[must_use]
     pub fn exact(&self) -> bool {
         self.error.is_none() && self.streams.iter().all(|s| s.exact)
@@ -62,6 +77,7 @@ impl ProcessReport {
         self.streams.iter().fold(Counters::default(), |sum, s| sum.plus(&s.counters))
     }
 
+    /// Bytes of all stream files.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.streams.iter().map(|s| s.bytes).sum()
@@ -69,6 +85,7 @@ impl ProcessReport {
 }
 
 impl Counters {
+    /// Adds each count.
     #[must_use]
     pub fn plus(&self, other: &Counters) -> Counters {
         Counters {
@@ -80,6 +97,7 @@ impl Counters {
         }
     }
 
+    /// Subtracts each count; none of `other` may be larger.
     #[must_use]
     pub fn minus(&self, other: &Counters) -> Counters {
         Counters {

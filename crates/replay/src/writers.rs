@@ -18,10 +18,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub struct Read {
     /// Number of the instruction in the reader's stream.
     pub instruction: u64,
+    /// Registration index of the module.
     pub module: u32,
+    /// The load instruction in that module.
     pub site: u32,
+    /// First byte.
     pub address: u64,
+    /// The bytes that the load returned.
     pub bytes: Vec<u8>,
+    /// Number of the stream that wrote them, as the recorder saw it.
     pub writer: u32,
     /// Its number in the sequence.
     pub seq: u64,
@@ -30,10 +35,13 @@ pub struct Read {
 /// The store that a load read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
+    /// Number of the writer's stream.
     pub stream: u32,
     /// Number of the instruction in the writer's stream.
     pub instruction: u64,
+    /// Registration index of the module.
     pub module: u32,
+    /// The instruction in that module; a call if the writer is an external function.
     pub site: u32,
     /// Sequence number of the last event before it.
     pub seq: u64,
