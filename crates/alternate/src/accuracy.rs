@@ -13,10 +13,15 @@ use std::path::Path;
 /// See the module's documentation. Ordered from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
+    /// The line of the fault.
     SameLine,
+    /// Another line with the same text, apart from white space.
     SameText,
+    /// Another line of the function that contains the fault.
     SameFunction,
+    /// A function that calls the faulty one directly, or is called by it.
     Neighbour,
+    /// None of the others.
     Elsewhere,
 }
 
@@ -50,7 +55,9 @@ impl fmt::Display for Class {
 /// The location of the fault. The file may be any suffix of its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truth {
+    /// A suffix of the path, by whole components.
     pub file: String,
+    /// The line, from 1.
     pub line: u32,
 }
 

@@ -14,12 +14,14 @@ pub enum Direction {
     New,
     /// Only the old version's.
     Old,
+    /// Both versions', however long the first direction takes.
     Both,
 }
 
 /// Predicates over values that are treated as if the program tested them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Predicates {
+    /// None: only the program's own decisions count.
     #[default]
     None,
     /// Whether results are null or negative, and which variables are equal.
@@ -35,7 +37,9 @@ pub struct Options {
     pub follow: symbolic::Options,
     /// Solvers and the limits of one query.
     pub solver: Settings,
+    /// The version whose branches are reported.
     pub direction: Direction,
+    /// The predicates that are added to the program's own decisions.
     pub predicates: Predicates,
     /// Time limit of the whole search.
     pub budget: Duration,

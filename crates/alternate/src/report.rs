@@ -13,15 +13,20 @@ use symbolic::{At, Index, Input, Origin};
 pub struct Changed {
     /// For example `stdin[3]`.
     pub name: String,
+    /// Its value in the failing input.
     pub old: u8,
+    /// Its value in the alternate input.
     pub new: u8,
 }
 
 /// The bytes of one origin, before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
+    /// Where the bytes come from.
     pub origin: Origin,
+    /// All bytes of the origin in the failing input.
     pub old: Vec<u8>,
+    /// All bytes of the origin in the alternate input.
     pub new: Vec<u8>,
 }
 
@@ -37,6 +42,7 @@ pub struct Alternate {
     pub condition: String,
     /// The condition that the alternate input satisfies.
     pub flipped: String,
+    /// The bytes that differ, by origin and offset.
     pub changed: Vec<Changed>,
     /// Only the changed bytes.
     pub parts: Vec<Part>,
@@ -53,10 +59,15 @@ pub struct Alternate {
 pub struct Candidate {
     /// The version the branch is in.
     pub side: Side,
+    /// What kind of decision it is.
     pub what: FactKind,
+    /// The path of its source file, as it was compiled.
     pub file: String,
+    /// The line, from 1.
     pub line: u32,
+    /// The column, from 1; 0 if unknown.
     pub column: u32,
+    /// The linkage name of the function.
     pub function: String,
     /// Whether the other version ran a function of this name as well.
     pub shared: bool,
@@ -94,16 +105,19 @@ pub struct Searched {
     /// Whether values that are not followed were allowed to change. Inputs found are equally good; finding
     /// none means nothing.
     pub relaxed: bool,
-    /// Conditions of the version, and the decisions among them.
+    /// Number of conditions, choices and predicates of the version.
     pub conditions: u64,
+    /// Number of these that are decisions.
     pub decisions: u64,
     /// Decisions that were skipped because no output depends on them.
     pub irrelevant: u64,
     /// Queries made: decisions that are not repeated.
     pub asked: u64,
+    /// Queries whose answer is that no such input exists.
     pub impossible: u64,
-    /// Inputs found, and confirmed by runs.
+    /// Inputs that a solver proposed.
     pub found: u64,
+    /// Inputs of these that runs confirmed.
     pub confirmed: u64,
     /// Inputs with which the programs took an unexpected path.
     pub rejected: u64,
@@ -115,7 +129,9 @@ pub struct Searched {
     pub unasked: u64,
     /// The first reasons for inputs that are unknown, untried or rejected.
     pub reasons: Vec<String>,
+    /// Time for the direction, including runs.
     pub time: Duration,
+    /// The solvers' work.
     pub statistics: Statistics,
 }
 
@@ -165,18 +181,24 @@ pub enum Verdict {
     Equal,
     /// Nothing was found, but not all queries have an answer, or answers hold only while `fixed` values that
     /// are not followed do not change.
-    Undecided { fixed: usize },
+    /// Nothing is known for certain.
+    Undecided {
+        /// Number of values that are not followed, over both versions.
+        fixed: usize,
+    },
 }
 
 /// See the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Report {
+    /// Whether anything was found.
     pub verdict: Verdict,
     /// The most likely first: those that pass; code that both versions ran; checks that the new version
     /// omits; the fewest changed bytes.
     pub candidates: Vec<Candidate>,
     /// If no candidate passes, and one was found.
     pub nearest: Option<Nearest>,
+    /// Statistics of each direction, in the order of the search; those of relaxed searches come last.
     pub searched: Vec<Searched>,
     /// The output and status of both versions with the recorded input.
     pub ended: Both<Ended>,
@@ -188,8 +210,9 @@ pub struct Report {
     pub bytes: usize,
     /// Time to follow the input of both runs.
     pub followed: Duration,
-    /// Time for running programs again, and the number of runs.
+    /// Time for running programs again.
     pub ran: Duration,
+    /// Number of runs of either version, including those with the recorded input.
     pub runs: u64,
 }
 

@@ -31,7 +31,9 @@ const FIRST_POLL_INTERVAL: Duration = Duration::from_micros(50);
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
+    /// It exited with this status.
     Exit(i32),
+    /// It was killed by this signal.
     Signal(i32),
     /// It was killed at the timeout.
     TimedOut,
@@ -50,15 +52,21 @@ impl fmt::Display for Status {
 /// The observable behaviour of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
+    /// How the run ended.
     pub status: Status,
+    /// The standard output, at most 64 MiB of it.
     pub stdout: Vec<u8>,
 }
 
 /// The recorded run of a program with another input.
 pub struct Rerun {
+    /// The recorded process.
     pub recorded: Process,
+    /// The same process, loaded.
     pub process: LoadedProcess,
+    /// The number of the main thread's stream.
     pub stream: u32,
+    /// The observable behaviour.
     pub ended: Ended,
 }
 
@@ -98,6 +106,7 @@ struct RecordedContext {
 }
 
 impl Recorder {
+    /// Runs in directories below `scratch`, each for at most `timeout`.
     #[must_use]
     pub fn new(scratch: PathBuf, timeout: Duration) -> Recorder {
         Recorder { scratch, timeout, recorded_context: HashMap::new() }
@@ -156,6 +165,7 @@ struct Staged {
 /// The result of a run without recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainRun {
+    /// The observable behaviour.
     pub ended: Ended,
     /// The named files after the run; `None` if a file did not exist.
     pub files: Vec<(String, Option<Vec<u8>>)>,

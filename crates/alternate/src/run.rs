@@ -8,9 +8,11 @@ use symbolic::TermContext;
 
 /// One process of a recording, which is compared with that of the other version.
 pub struct Run<'r> {
+    /// The process in the recording.
     pub recorded: &'r Process,
+    /// The loaded process.
     pub process: LoadedProcess,
-    /// The main thread's stream.
+    /// The number of the main thread's stream.
     pub stream: u32,
 }
 
@@ -48,6 +50,8 @@ impl<'r> Run<'r> {
         first.ok_or_else(|| Error::Open("the recording has no process".to_owned()))
     }
 
+    /// Loads a process of a recording.
+    ///
     /// # Errors
     /// If it cannot be loaded.
     pub fn load(recording: &Recording, recorded: &'r Process) -> Result<Run<'r>, Error> {

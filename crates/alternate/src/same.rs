@@ -25,6 +25,7 @@ pub struct Another {
     pub reason: Option<String>,
     /// The first error of a solver.
     pub trouble: Option<Error>,
+    /// The solvers' work.
     pub statistics: Statistics,
 }
 

@@ -12,6 +12,7 @@ pub enum Side {
 }
 
 impl Side {
+    /// The other version.
     #[must_use]
     pub fn other(self) -> Side {
         match self {
@@ -39,11 +40,14 @@ impl fmt::Display for Side {
 /// A pair with one value per version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Both<T> {
+    /// The old version's value.
     pub old: T,
+    /// The new version's value.
     pub new: T,
 }
 
 impl<T> Both<T> {
+    /// The value of a version.
     #[must_use]
     pub fn of(&self, side: Side) -> &T {
         match side {
@@ -52,6 +56,7 @@ impl<T> Both<T> {
         }
     }
 
+    /// The value of a version, to be changed.
     pub fn of_mut(&mut self, side: Side) -> &mut T {
         match side {
             Side::Old => &mut self.old,
