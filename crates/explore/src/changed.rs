@@ -21,6 +21,7 @@ pub type BranchEdge = (String, BlockId, BlockId);
 /// The changes that can affect behaviour, and their lines.
 #[derive(Clone, Debug, Default)]
 pub struct Changed {
+    /// The changes that can affect behaviour, in the order of the difference.
     pub list: Vec<ChangeId>,
     /// The changes of each line, per version.
     lines: Both<HashMap<Line, Vec<ChangeId>>>,
@@ -34,7 +35,9 @@ pub struct Changed {
 
 /// The parts of a program that come from a version's tree.
 pub struct Code<'c> {
+    /// The loaded program.
     pub image: &'c Image,
+    /// The root of the sources that it was built from.
     pub tree: &'c Path,
 }
 

@@ -43,6 +43,7 @@ pub struct ContractOptions {
     pub file: Option<PathBuf>,
     /// Functions that may not change; an empty list means all.
     pub unchanged: Option<Vec<String>>,
+    /// Limits on the calls that are observed in one run.
     pub bounds: Bounds,
 }
 
@@ -144,23 +145,30 @@ fn is_meant(checking: Checking<'_>, same_end: bool) -> bool {
 /// The result of a search for violations.
 #[derive(Clone, Debug, Serialize)]
 pub struct Searched {
+    /// Always [`SCHEMA`].
     pub schema: &'static str,
+    /// The good version, as the user gave it.
     pub good: String,
+    /// The bad version, as the user gave it.
     pub bad: String,
     /// An input that violates a contract.
     pub violation: Option<ViolatingInput>,
-    /// Inputs that were recorded with both versions and judged, and the pairs of calls in them.
+    /// Number of inputs that were recorded with both versions and judged.
     pub judged: u64,
+    /// Number of pairs of calls in the runs with these inputs.
     pub pairs: u64,
     /// Plain runs of both versions.
     pub runs: u64,
+    /// Duration of the search, without building and recording the tests.
     pub seconds: f64,
+    /// Sentences about tests that were not used.
     pub notes: Vec<String>,
 }
 
 /// An input that violates a contract.
 #[derive(Clone, Debug, Serialize)]
 pub struct ViolatingInput {
+    /// How it was found.
     pub found_by: FoundBy,
     /// Time from the start of the search.
     pub seconds: f64,

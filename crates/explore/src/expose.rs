@@ -33,14 +33,19 @@ use trials::{TestRun, TrialLimits};
 /// What to compare, and the limits and tools of the search.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// The good version: a revision or a directory.
     pub good: String,
+    /// The bad version: a revision or a directory.
     pub bad: String,
+    /// How both versions are built.
     pub workshop: BuildSetup,
+    /// The tests whose programs and inputs the search begins with.
     pub tests: Vec<Test>,
     /// Time limit of the search for inputs, after both versions are built.
     pub budget: Duration,
     /// Solvers, the best first.
     pub solvers: Vec<Command>,
+    /// The workers that look for inputs.
     pub workers: Workers,
     /// Makes sessions repeatable.
     pub seed: u64,
@@ -51,9 +56,12 @@ pub struct Request {
 /// Which of the workers look for inputs. One alone is for comparing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Workers {
+    /// All workers.
     #[default]
     Both,
+    /// Only mutations, run by the plain builds.
     Mutations,
+    /// Only the solver, with the comparison of groups.
     Solver,
     /// Both versions explored, and compared group by group.
     Signatures,
@@ -62,10 +70,25 @@ pub enum Workers {
 /// A progress event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent {
+    /// Both versions are built.
     Building,
-    Testing { test: usize, of: usize },
-    Recording { test: usize, of: usize },
+    /// A test is run with both versions.
+    Testing {
+        /// The number of the test, from 0.
+        test: usize,
+        /// Number of tests.
+        of: usize,
+    },
+    /// A test is recorded with the bad version.
+    Recording {
+        /// The number of the test, from 0.
+        test: usize,
+        /// Number of tests that are recorded.
+        of: usize,
+    },
+    /// The workers have started.
     Searching,
+    /// The workers have ended; inputs are minimised.
     Finishing,
 }
 

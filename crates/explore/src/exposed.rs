@@ -22,20 +22,28 @@ pub const SCHEMA: &str = "relapse.expose/1";
 /// The whole result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Exposed {
+    /// Always [`SCHEMA`].
     pub schema: &'static str,
+    /// The good version, as the user gave it.
     pub good: String,
+    /// The bad version, as the user gave it.
     pub bad: String,
+    /// The overall result.
     pub verdict: Verdict,
     /// Tests that distinguish the versions unchanged.
     pub tests: Vec<DistinguishingTest>,
     /// Inputs on which the versions differ.
     pub inputs: Vec<ExposingInput>,
+    /// The changes that can affect behaviour, in the order of the difference.
     pub changes: Vec<ChangeRow>,
+    /// The coverage of the code around the changes.
     pub coverage: Coverage,
+    /// What the search cost.
     pub effort: Effort,
     /// Number of inputs and tests on which the versions differ only as their contracts allow; they are left
     /// out.
     pub intended: u64,
+    /// Sentences about tests that were not used.
     pub notes: Vec<String>,
 }
 
@@ -57,8 +65,11 @@ pub enum Verdict {
 /// A test that distinguishes the versions.
 #[derive(Clone, Debug, Serialize)]
 pub struct DistinguishingTest {
+    /// The command of the test.
     pub command: String,
+    /// The behaviour of good.
     pub good: Seen,
+    /// The behaviour of bad.
     pub bad: Seen,
 }
 
@@ -69,6 +80,7 @@ pub struct Seen {
     pub end: String,
     /// Standard output; invalid UTF-8 is replaced.
     pub stdout: String,
+    /// The standard output as it is.
     #[serde(skip)]
     pub bytes: Vec<u8>,
     /// Files that it wrote.
@@ -80,16 +92,21 @@ pub struct Seen {
 pub struct ExposingInput {
     /// From 1.
     pub number: usize,
+    /// How it was found.
     pub found_by: FoundBy,
     /// Time from the start of the search.
     pub seconds: f64,
     /// The program with its arguments, as a shell command.
     pub command: String,
+    /// Its other inputs.
     pub parts: Vec<Part>,
+    /// The behaviour of good.
     pub good: Seen,
+    /// The behaviour of bad.
     pub bad: Seen,
     /// Numbers of the changes that it exposes.
     pub changes: Vec<u32>,
+    /// The input as it was run.
     #[serde(skip)]
     pub input: Input,
 }
@@ -106,9 +123,13 @@ pub struct Part {
 /// The result for one change.
 #[derive(Clone, Debug, Serialize)]
 pub struct ChangeRow {
+    /// The number of the change in the difference.
     pub id: u32,
+    /// Its path in bad.
     pub file: String,
+    /// The first line in bad; the line in good if nothing was added.
     pub line: u32,
+    /// The enclosing function; `None` if unknown.
     pub function: Option<String>,
     /// The first changed line, for display.
     pub text: String,
@@ -125,30 +146,39 @@ pub struct ChangeRow {
 /// How many branch edges in functions with changes recorded runs covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Coverage {
+    /// Of good's recorded runs.
     pub good: EdgeCoverage,
+    /// Of bad's recorded runs.
     pub bad: EdgeCoverage,
 }
 
 /// Branch edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EdgeCoverage {
+    /// Number of edges that some recorded run took.
     pub taken: usize,
+    /// Number of edges in the code.
     pub all: usize,
 }
 
 /// The cost of the search.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Effort {
+    /// Time until both versions were built.
     pub seconds_building: f64,
+    /// Time from the first query or run to the end of the workers.
     pub seconds_searching: f64,
     /// Plain runs of both versions.
     pub runs: u64,
+    /// Recorded runs, of either version.
     pub recorded_runs: u64,
+    /// Queries of the solver worker.
     pub questions: Answers,
     /// What the versions compute, group by group.
     pub signatures: Signatures,
     /// Values that were concretised in queries.
     pub fixed_values: u64,
+    /// Whether the user ended it.
     pub interrupted: bool,
 }
 

@@ -26,12 +26,17 @@ use symbolic::{Input, Kind, Path, TermContext};
 /// An input that makes the program fault.
 #[derive(Clone, Debug)]
 pub struct Fault {
+    /// The input.
     pub input: Input,
+    /// The behaviour with it.
     pub ended: Ended,
     /// The kind of fault, as text.
     pub what: String,
+    /// The path of the source file, as it was compiled.
     pub file: String,
+    /// The line, from 1; 0 if unknown.
     pub line: u32,
+    /// The linkage name of the function.
     pub function: String,
 }
 

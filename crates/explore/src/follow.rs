@@ -18,9 +18,13 @@ use symbolic::{Condition, Input, Kind, Path, TermContext};
 
 /// One input in both versions.
 pub struct Followed {
+    /// The input.
     pub input: Input,
+    /// The terms of both paths, over the same variables.
     pub world: TermContext,
+    /// The conditions and outputs of each version.
     pub paths: Both<Path>,
+    /// What each version's run reached and assigned.
     pub traces: Both<Trace>,
     /// For each condition of each path, the branch edges that were not taken.
     negations: Both<Vec<Vec<Edge>>>,

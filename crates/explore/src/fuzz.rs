@@ -11,13 +11,19 @@ use symbolic::Origin;
 
 /// The inputs of the fuzzing worker.
 pub struct FuzzWorker<'f> {
+    /// The programs that inputs are for.
     pub subjects: &'f [Subject],
+    /// The pool of inputs, and where exposures go.
     pub shared: &'f Shared,
     /// Tokens of the sources.
     pub words: &'f [Vec<u8>],
+    /// The start of the search, from which the time of an exposure counts.
     pub began: Instant,
+    /// No input is run after this time.
     pub until: Instant,
+    /// Set to end the work early.
     pub stop: &'f AtomicBool,
+    /// The seed of the random mutations.
     pub seed: u64,
 }
 

@@ -35,6 +35,8 @@
 //! assert_eq!(reorder(vec![0, 1, 2], &depends), [0, 2, 1]);
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod asked;
 pub mod changed;
 pub mod contracts;

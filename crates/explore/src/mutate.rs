@@ -12,11 +12,13 @@ use std::path::Path;
 pub struct Random(u64);
 
 impl Random {
+    /// The generator with a seed.
     #[must_use]
     pub fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
+    /// The next number; all 64 bits are random.
     pub fn draw(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

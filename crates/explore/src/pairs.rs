@@ -28,14 +28,17 @@ use symbolic::{Origin, TermContext};
 /// The result of comparing the groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Signatures {
-    /// Number of inputs from which both versions were explored, and number of all inputs.
+    /// Number of inputs from which both versions were explored.
     pub explored: u64,
+    /// Number of inputs that differ in program or lengths.
     pub of: u64,
-    /// Numbers of path groups.
+    /// Number of groups of good.
     pub good: u64,
+    /// Number of groups of bad.
     pub bad: u64,
     /// Whether these are all groups, for inputs of these lengths.
     pub complete: bool,
+    /// Number of pairs of a group of good and a group of bad, from the same input.
     pub pairs: u64,
     /// Pairs that contradict each other, in one condition or as proven by the solver.
     pub apart: u64,
@@ -52,14 +55,21 @@ pub struct Signatures {
 
 /// The data of the worker.
 pub struct Comparing<'c> {
+    /// The programs that inputs are for.
     pub subjects: &'c [Subject],
+    /// The inputs to explore from.
     pub seeds: &'c [Seed],
+    /// Where exposures go, and whether the search is over.
     pub shared: &'c Shared,
+    /// Solvers and their limits.
     pub settings: &'c Settings,
-    /// When the search began, and when this worker starts.
+    /// The start of the search, from which the time of an exposure counts.
     pub began: Instant,
+    /// When this worker starts; the others find most differences at once.
     pub from: Instant,
+    /// No query begins after this time.
     pub until: Instant,
+    /// Set to end the work early.
     pub stop: &'c AtomicBool,
 }
 

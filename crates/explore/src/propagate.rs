@@ -19,6 +19,7 @@ use symbolic::{Condition, Kind, Origin, Output, Path, PrintedNumber};
 /// A query.
 #[derive(Clone, Debug)]
 pub struct Question {
+    /// The conditions of the paths that are kept, and the goal.
     pub terms: Vec<Term>,
     /// The query without concretisation conditions, if there are any. A model may be spurious, but it is
     /// tried anyway.

@@ -6,7 +6,6 @@
 //! once. Where a query has no model because of earlier branches, it is repeated with only those that the
 //! branch depends on, and then without any. These are heuristics, but the program is run with every model
 //! anyway.
-//! is run with every answer anyway.
 
 use crate::changed::{BranchEdge, Changed, Code};
 use crate::distance::Distances;
@@ -29,6 +28,7 @@ use symbolic::{Imprecision, Input, Kind, Origin, Reason};
 /// Counts of solver results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Answers {
+    /// Number of queries.
     pub asked: u64,
     /// A model was found.
     pub found: u64,
@@ -41,7 +41,9 @@ pub struct Answers {
 /// The progress of the search, per change.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
+    /// Changes that some recorded run reached.
     pub reached: BTreeSet<ChangeId>,
+    /// Changes that affected values or branches of some recorded run.
     pub infected: BTreeSet<ChangeId>,
     /// The edges that recorded runs took of branches in functions with changes.
     pub branch_edges: Both<BTreeSet<BranchEdge>>,
@@ -49,7 +51,9 @@ pub struct Progress {
     pub exposed: BTreeMap<ChangeId, usize>,
     /// The changes that each examined exposure exposes.
     pub of: BTreeMap<usize, Vec<ChangeId>>,
+    /// The results of the queries.
     pub answers: Answers,
+    /// Number of recorded runs, of either version.
     pub recorded: u64,
     /// Values that were concretised because their users are not followed.
     pub fixed: u64,
@@ -59,18 +63,27 @@ pub struct Progress {
     pub signatures: Signatures,
     /// All edges not taken by any input have been queried.
     pub exhausted: bool,
+    /// The solvers' work.
     pub solver: Statistics,
 }
 
 /// The inputs of the solver worker.
 pub struct SolverWorker<'r> {
+    /// The programs that inputs are for.
     pub subjects: &'r [Subject],
+    /// Both versions, built.
     pub versions: &'r Versions,
+    /// The changes, located in both versions.
     pub changed: &'r Changed,
+    /// The pool of inputs, and where exposures go.
     pub shared: &'r Shared,
+    /// Solvers and their limits.
     pub settings: &'r Settings,
+    /// The start of the search, from which the time of an exposure counts.
     pub began: Instant,
+    /// No query begins after this time.
     pub until: Instant,
+    /// Set to end the work early.
     pub stop: &'r AtomicBool,
     /// Continue when every change is exposed.
     pub continue_when_exposed: bool,

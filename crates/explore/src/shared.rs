@@ -12,7 +12,9 @@ use symbolic::Input;
 /// An input for one of the subjects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed {
+    /// Index into the list of subjects.
     pub subject: usize,
+    /// The bytes of all its parts.
     pub input: Input,
 }
 
@@ -31,8 +33,11 @@ pub enum FoundBy {
 /// An input on which the versions differed twice.
 #[derive(Clone, Debug)]
 pub struct Exposure {
+    /// The input.
     pub seed: Seed,
+    /// How it was found.
     pub means: FoundBy,
+    /// What both versions did in the first pair of runs.
     pub outcomes: Outcomes,
     /// Seconds since the start of the search.
     pub after: f64,
@@ -48,6 +53,7 @@ pub struct Shared {
     shapes: Mutex<HashSet<u64>>,
     /// Queue of inputs for a further consumer, if there is one, those with new behaviour first.
     offered: Mutex<Option<VecDeque<(Seed, FoundBy)>>>,
+    /// Number of plain runs, of either version.
     pub runs: AtomicU64,
     /// Whether the workers should end.
     pub done: AtomicBool,
@@ -99,14 +105,17 @@ impl Shared {
         }
     }
 
+    /// Takes the next input for the solver worker; `None` if none waits.
     pub fn next_to_follow(&self) -> Option<Seed> {
         locked(&self.study).pop_front()
     }
 
+    /// A copy of all inputs of the pool.
     pub fn pool(&self) -> Vec<Seed> {
         locked(&self.pool).clone()
     }
 
+    /// Adds an exposure, unless there are enough or enough of its shape.
     pub fn expose(&self, exposure: Exposure) {
         let mut all = locked(&self.exposures);
         let looks = |e: &Exposure| (shape(&e.outcomes.old), shape(&e.outcomes.new));
@@ -134,6 +143,7 @@ impl Shared {
         }
     }
 
+    /// Takes the next input for the further consumer; `None` if none waits or the queue is not enabled.
     pub fn next_offered(&self) -> Option<(Seed, FoundBy)> {
         locked(&self.offered).as_mut()?.pop_front()
     }

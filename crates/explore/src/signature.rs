@@ -43,6 +43,7 @@ pub enum By {
 pub struct Group {
     /// An input that takes one of them.
     pub input: Input,
+    /// The behaviour of the program with this input.
     pub ended: Ended,
     /// Its condition as text, in the order of exploration.
     pub condition: Vec<String>,
@@ -61,6 +62,7 @@ pub struct Group {
 /// A part of an output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Piece {
+    /// Bytes that do not depend on input.
     Text(Vec<u8>),
     /// A byte that depends on input.
     Byte(Term),
@@ -73,7 +75,9 @@ pub enum Piece {
 /// The result of an exploration.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration {
+    /// The groups, in the order in which they were found.
     pub groups: Vec<Group>,
+    /// The faults; empty if [`Options::faults`] is not set.
     pub faults: Vec<Fault>,
     /// Runs that were made.
     pub runs: u64,
@@ -83,16 +87,22 @@ pub struct Exploration {
     pub duplicates: u64,
     /// Runs whose conditions do not begin with the queried prefix: none if everything is a branch and exact.
     pub astray: u64,
+    /// Number of queries to the solver.
     pub asked: u64,
+    /// Queries with a model.
     pub found: u64,
+    /// Queries that are unsatisfiable.
     pub impossible: u64,
+    /// Queries without an answer.
     pub unknown: u64,
-    /// Runs that could not be made or followed.
+    /// Runs that could not be made, followed or sliced completely; those of a batch that could not be sliced
+    /// at all count as one.
     pub lost: u64,
     /// Whether the worklist is empty.
     pub finished: bool,
     /// Total number of conditions in queries.
     pub conditions: u64,
+    /// The solvers' work.
     pub statistics: Statistics,
 }
 
@@ -107,11 +117,15 @@ impl Exploration {
 
 /// How to explore.
 pub struct Options<'o> {
+    /// What distinguishes groups.
     pub by: By,
     /// Which input is followed.
     pub follow: symbolic::Options,
+    /// Solvers and their limits.
     pub settings: Settings,
+    /// No query begins after this time.
     pub until: Instant,
+    /// Returns whether to end the exploration.
     pub stop: &'o dyn Fn() -> bool,
     /// Set by another thread to cancel the slice of a run as well.
     pub halt: Option<&'o AtomicBool>,

@@ -16,7 +16,9 @@ const VERSION: u32 = 1;
 /// A query: the conditions of a run up to one, which is negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Asked {
+    /// Index of the run in [`Store::runs`].
     pub run: usize,
+    /// Index of the negated condition among the run's conditions; those before it are kept.
     pub position: usize,
 }
 
@@ -37,12 +39,14 @@ pub struct Store {
     version: u32,
     /// Identifies the program and what is explored of it.
     program: String,
+    /// The runs in the order in which they were made; the first is that with the first input.
     pub runs: Vec<StoredRun>,
     /// Queries that are unsatisfiable, or whose model was run.
     pub answered: Vec<Asked>,
 }
 
 impl Store {
+    /// An empty exploration of a program.
     #[must_use]
     pub fn new(program: &str) -> Store {
         Store { version: VERSION, program: program.to_owned(), ..Store::default() }

@@ -210,6 +210,7 @@ impl Subject {
         input.environment().filter(|(name, value)| self.set.get(*name).is_none_or(|v| v != value))
     }
 
+    /// The process of the recorded build of a version; its paths are in that build's tree.
     #[must_use]
     pub fn info(&self, side: Side) -> &ProcessInfo {
         self.recorded.of(side)

@@ -38,9 +38,13 @@ pub struct Trace {
 
 /// Maps the lines of one version to changes and to common lines.
 pub struct Lines<'l> {
+    /// The difference between the versions.
     pub difference: &'l Difference,
+    /// The changes, located in both versions.
     pub changed: &'l Changed,
+    /// The version of the run.
     pub side: Side,
+    /// The root of the sources that it was built from.
     pub tree: &'l Path,
 }
 

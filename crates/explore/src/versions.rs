@@ -22,7 +22,9 @@ pub struct BuildSetup {
     pub here: PathBuf,
     /// Passed to `sh -c`.
     pub build: String,
+    /// Limits of each build and each run.
     pub limits: TrialLimits,
+    /// The compiler wrappers and other programs that trials need.
     pub tools: Tools,
     /// A directory with the usual names of compilers, for builds that do not use `CC`.
     pub compilers: Option<PathBuf>,
@@ -43,7 +45,9 @@ pub fn name(side: Side) -> &'static str {
 
 /// One version, built.
 pub struct BuiltVersion {
+    /// The build without recording.
     pub plain: Suite,
+    /// The build with recording.
     pub recorded: Suite,
     /// Keeps its files while it is used.
     _files: Files,
@@ -51,7 +55,9 @@ pub struct BuiltVersion {
 
 /// Both versions, and what differs between them.
 pub struct Versions {
+    /// Both versions, built.
     pub builds: Both<BuiltVersion>,
+    /// The changes between their files.
     pub difference: Difference,
 }
 
