@@ -21,6 +21,7 @@ impl<'a> Evaluation<'a> {
         Evaluation { pool, value, known: FxHashMap::default(), work: Vec::new() }
     }
 
+    /// The value of a term, at most its width. Values of subterms are kept for further calls.
     pub fn of(&mut self, t: Term) -> u128 {
         self.work.push(t);
         while let Some(&t) = self.work.last() {

@@ -44,6 +44,8 @@
 //! assert_eq!(model.changes(&given), [(3, 0x5a)]);
 //! ```
 
+#![warn(missing_docs)]
+
 mod build;
 mod circuit;
 mod error;

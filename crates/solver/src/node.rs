@@ -36,31 +36,51 @@ pub enum Unary {
 /// return 0, or copies of the sign.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Binary {
+    /// Sum modulo 2^width.
     Add,
+    /// Difference modulo 2^width.
     Sub,
+    /// Product modulo 2^width.
     Mul,
+    /// Unsigned quotient.
     UDiv,
+    /// Unsigned remainder.
     URem,
+    /// Signed quotient, rounded towards zero.
     SDiv,
+    /// Signed remainder, with the sign of the dividend.
     SRem,
+    /// Bitwise and.
     And,
+    /// Bitwise or.
     Or,
+    /// Bitwise exclusive or.
     Xor,
+    /// Shift left.
     Shl,
+    /// Shift right that fills with zeros.
     LShr,
+    /// Shift right that fills with the sign.
     AShr,
+    /// Equality.
     Eq,
+    /// Unsigned less.
     Ult,
+    /// Unsigned less or equal.
     Ule,
+    /// Signed less.
     Slt,
+    /// Signed less or equal.
     Sle,
 }
 
 impl Unary {
+    /// All of them, in the order of their declaration.
     pub const ALL: [Unary; 2] = [Unary::Not, Unary::Neg];
 }
 
 impl Binary {
+    /// All of them, in the order of their declaration.
     pub const ALL: [Binary; 18] = [
         Binary::Add,
         Binary::Sub,
@@ -97,26 +117,40 @@ impl Binary {
 /// even, unless the name says otherwise. The widths of operand and result determine the formats.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Float {
+    /// Sum.
     Add,
+    /// Difference.
     Sub,
+    /// Product.
     Mul,
+    /// Quotient.
     Div,
-    /// Comparisons: false if an operand is NaN.
+    /// Equality: false if an operand is NaN.
     Eq,
+    /// Less, likewise.
     Lt,
+    /// Less or equal, likewise.
     Le,
+    /// Square root.
     Sqrt,
-    /// Rounds to an integer: down, up, towards zero, to nearest with ties to even, or ties away from zero.
+    /// Rounds to an integer, down.
     Floor,
+    /// Rounds to an integer, up.
     Ceil,
+    /// Rounds to an integer, towards zero.
     Trunc,
+    /// Rounds to an integer, to nearest with ties to even.
     RoundEven,
+    /// Rounds to an integer, to nearest with ties away from zero.
     RoundAway,
+    /// From a signed integer of any width.
     FromSigned,
+    /// From an unsigned integer of any width.
     FromUnsigned,
-    /// Towards zero. A value that does not fit gives the sign bit alone, as on x86; it is unspecified in
-    /// SMT-LIB, so a condition must guarantee that it fits.
+    /// To a signed integer, towards zero. A value that does not fit gives the sign bit alone, as on x86; it
+    /// is unspecified in SMT-LIB, so a condition must guarantee that it fits.
     ToSigned,
+    /// To an unsigned integer, likewise.
     ToUnsigned,
     /// From one format to the other.
     Convert,
@@ -147,10 +181,13 @@ impl Float {
 /// The view of one term. Its width is [`Pool::width`](crate::Pool::width).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
+    /// A number below 2^width.
     Constant(u128),
     /// The caller's number of the variable.
     Variable(u32),
+    /// An operation on one term.
     Unary(Unary, Term),
+    /// An operation on two terms.
     Binary(Binary, Term, Term),
     /// The second operand if the first is 1, otherwise the third.
     Ite(Term, Term, Term),
@@ -158,8 +195,11 @@ pub enum Node {
     Extract(Term, u32),
     /// The first operand has the higher bits.
     Concat(Term, Term),
+    /// Zero extension of the operand, which is narrower.
     Zext(Term),
+    /// Sign extension of the operand, which is narrower.
     Sext(Term),
+    /// The element of an array at an index of 64 bits.
     Read(Array, Term),
     /// The second operand is present only for operations that have one.
     Float(Float, Term, Option<Term>),

@@ -91,6 +91,7 @@ impl Cell {
 }
 
 impl Pool {
+    /// A pool without terms.
     pub fn new() -> Pool {
         Pool::default()
     }
@@ -100,6 +101,7 @@ impl Pool {
         self.cells.len()
     }
 
+    /// Whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -116,10 +118,12 @@ impl Pool {
             + self.sets.bytes()
     }
 
+    /// The width of a term in bits, 1 to [`MAX_WIDTH`].
     pub fn width(&self, t: Term) -> u32 {
         u32::from(self.cells[t.index()].width)
     }
 
+    /// The value of a constant; `None` for all other terms.
     pub fn as_constant(&self, t: Term) -> Option<u128> {
         let cell = self.cells[t.index()];
         match cell.kind {

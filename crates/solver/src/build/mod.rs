@@ -22,6 +22,7 @@ use crate::pool::Pool;
 use crate::semantics;
 
 impl Pool {
+    /// The operation on one term; the result has its width.
     pub fn unary(&mut self, op: Unary, a: Term) -> Term {
         let width = self.width(a);
         if let Some(value) = self.as_constant(a) {
@@ -88,10 +89,12 @@ impl Pool {
         self.unary(Unary::Not, a)
     }
 
+    /// Bitwise and; on truth values, conjunction.
     pub fn and(&mut self, a: Term, b: Term) -> Term {
         self.binary(Binary::And, a, b)
     }
 
+    /// Bitwise or; on truth values, disjunction.
     pub fn or(&mut self, a: Term, b: Term) -> Term {
         self.binary(Binary::Or, a, b)
     }

@@ -8,7 +8,9 @@ use std::time::Duration;
 /// A program that communicates in SMT-LIB 2 over standard input and output, with its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Command {
+    /// Its path, or its name in `PATH`.
     pub program: OsString,
+    /// Its arguments, without those that depend on the timeout.
     pub arguments: Vec<OsString>,
 }
 
@@ -24,6 +26,7 @@ const KNOWN: [(&str, &[&str]); 7] = [
 ];
 
 impl Command {
+    /// A command with exactly these arguments.
     pub fn new(
         program: impl Into<OsString>,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,

@@ -30,7 +30,9 @@ const REPORT_TIMEOUT: Duration = Duration::from_secs(20);
 /// A solver's answer about the assertions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
+    /// They are satisfiable.
     Sat,
+    /// They are unsatisfiable.
     Unsat,
     /// Undecided, with the reason.
     Unknown(String),
@@ -86,10 +88,12 @@ impl Solver {
         self.stack.depth()
     }
 
+    /// Opens a level: what is asserted from here on is removed by the matching [`Solver::pop`].
     pub fn push(&mut self) {
         self.stack.push();
     }
 
+    /// Removes the top level with its assertions.
     pub fn pop(&mut self) {
         self.stack.pop();
     }

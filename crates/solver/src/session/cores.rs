@@ -17,13 +17,16 @@ use super::{INTERNAL_SOLVER, InternalAnswer, Model, Session, holds};
 /// An unsatisfiable core of conditions, or the result that there is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Core {
-    /// These conditions (by index, in ascending order) are unsatisfiable together. `minimal`: without any
-    /// one of them the others are satisfiable; otherwise this is unknown for some of them.
+    /// Some of the conditions are unsatisfiable together.
     Unsat {
+        /// Indices of the conditions, in ascending order.
         members: Vec<usize>,
+        /// Without any one of them the others are satisfiable; otherwise this is unknown for some of them.
         minimal: bool,
     },
+    /// All conditions are satisfiable together.
     Sat,
+    /// Undecided, with the reason.
     Unknown(String),
 }
 

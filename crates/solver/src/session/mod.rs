@@ -47,6 +47,7 @@ const INTERNAL_SOLVER: &str = "in this process";
 pub struct Settings {
     /// The solvers to use, in order of preference.
     pub commands: Vec<Command>,
+    /// Limits of solver processes.
     pub limits: Limits,
     /// Timeout of the solver in this process, before a solver process is used.
     pub internal_timeout: Duration,
@@ -65,6 +66,7 @@ impl Default for Settings {
 /// A model of a query: values of all variables linked to it. The others keep the given values.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Model {
+    /// By variable.
     pub values: BTreeMap<u32, u128>,
 }
 
@@ -82,9 +84,12 @@ impl Model {
     }
 }
 
+/// The answer to a query.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
+    /// It is satisfiable, by this model.
     Sat(Model),
+    /// It is unsatisfiable.
     Unsat,
     /// Undecided, with the reason.
     Unknown(String),
@@ -93,6 +98,7 @@ pub enum Outcome {
 /// Counts of queries, by what answered them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
+    /// All queries, also those of cores.
     pub queries: u64,
     /// The condition was constant, or the negation of an assumption.
     pub constant: u64,
@@ -136,6 +142,7 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session without assumptions; solver processes are started when needed.
     pub fn new(settings: Settings) -> Session {
         Session {
             contexts: Contexts::new(&settings),
@@ -152,6 +159,7 @@ impl Session {
         }
     }
 
+    /// The counts so far.
     pub fn statistics(&self) -> Statistics {
         Statistics {
             restarts: self.contexts.restarts() + self.cores.as_ref().map_or(0, Solver::restarts),

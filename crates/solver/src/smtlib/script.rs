@@ -11,21 +11,26 @@ use super::Emitter;
 /// A condition to assert, with its name in a core.
 #[derive(Clone, Debug)]
 pub struct Assertion {
+    /// A truth value.
     pub condition: Term,
+    /// Its name, for `get-unsat-core`; `None`: it has none and is in no core.
     pub name: Option<String>,
     /// Lines written above it as comments.
     pub comment: String,
 }
 
 impl Assertion {
+    /// An assertion without name and comment.
     pub fn new(condition: Term) -> Assertion {
         Assertion { condition, name: None, comment: String::new() }
     }
 
+    /// An assertion with this name.
     pub fn named(condition: Term, name: impl Into<String>) -> Assertion {
         Assertion { condition, name: Some(name.into()), comment: String::new() }
     }
 
+    /// The assertion with this comment.
     pub fn with_comment(self, comment: impl Into<String>) -> Assertion {
         Assertion { comment: comment.into(), ..self }
     }
