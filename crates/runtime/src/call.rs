@@ -15,9 +15,13 @@ unsafe extern "C" {
 /// and its pointers can be followed as the table of externals specifies.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
+    /// Time of the call and its site.
     pub at: At,
+    /// The compiler's descriptor of the call.
     pub desc: &'a CallDesc,
+    /// The slots of all arguments, the variadic ones included.
     pub args: &'a [u64],
+    /// The first slot of the result; 0 before the call, or if it has no result.
     pub ret: u64,
 }
 
@@ -39,6 +43,7 @@ impl Call<'_> {
         }
     }
 
+    /// An argument slot; 0 if the call has fewer.
     #[inline]
     pub fn arg(&self, slot: u8) -> u64 {
         self.args.get(slot as usize).copied().unwrap_or(0)

@@ -51,7 +51,9 @@ pub struct SavedBuffer {
 
 /// Bytes that a call took: their number and their address (0: not available).
 pub struct ConsumedBytes {
+    /// Number of bytes.
     pub length: u64,
+    /// Address of the assembled bytes in memory of the runtime, until the next [`note`]; 0 if not available.
     pub address: u64,
 }
 

@@ -28,39 +28,60 @@ use recording::event::header;
 ///   only by this thread.
 #[repr(C, align(4096))]
 pub struct Context {
+    /// The shadow of an address is at the address exclusive-or the key; 0 when nothing is recorded.
     pub key: u64,
+    /// The thread's time at its last call or return, written by instrumented code.
     pub time: u64,
+    /// The thread's checksum at the same moment.
     pub sum: u64,
+    /// The model stack pointer; the stack grows down.
     pub stack: u64,
+    /// The current call's `VaDesc`, written by instrumented code; 0 if the call is not variadic.
     pub va: u64,
     /// Time at the last loop header, written by instrumented code.
     pub ticked: u64,
     pad0: [u64; 2],
+    /// [`header::MAGIC`].
     pub magic: [u8; 8],
+    /// Version of the recording format.
     pub version: u32,
+    /// Number of the stream in its process, from 0.
     pub stream: u32,
+    /// The process's id, renewed in a forked child.
     pub pid: u32,
+    /// [`header::KIND_THREAD`] or [`header::KIND_SIGNAL`].
     pub kind: u32,
+    /// Valid bytes of events in the file.
     pub length: u64,
+    /// The kernel's thread id.
     pub tid: u64,
+    /// For a signal context, the number of the interrupted stream.
     pub parent_stream: u64,
+    /// Model stack pointer at the start: the upper end of the stack.
     pub initial_stack: u64,
+    /// Bytes of the model stack, without its guard.
     pub stack_size: u64,
+    /// [`header::INCOMPLETE`], or 0.
     pub flags: u64,
+    /// The parent's stream that this one continues after a fork, plus one; 0 if there is none.
     pub fork_stream: u32,
     pad1: u32,
+    /// Bytes of that stream's events before the fork.
     pub fork_position: u64,
+    /// Number of events written.
     pub events: u64,
+    /// Number of mispredicted loads.
     pub misses: u64,
     /// `pthread_self()` of the thread.
     pub thread: u64,
     /// The process's number, unique among all recorded processes.
     pub identity: u64,
-    /// Calls to code that is not instrumented, and how many of these call functions missing from the table of
-    /// externals.
+    /// Calls to code that is not instrumented.
     pub calls: u64,
+    /// How many of `calls` had a callee missing from the table of externals.
     pub opaque: u64,
     pad2: [u64; 7],
+    /// Private to the runtime; readers of the file ignore it.
     pub own: RuntimeState,
 }
 
@@ -90,27 +111,35 @@ impl Context {
 /// The runtime's state of a stream.
 #[repr(C)]
 pub struct RuntimeState {
+    /// State of the compression of events: their differences to earlier ones.
     pub encoder: Encoder,
     /// Events are being written. Cleared permanently by an error or at the end.
     pub logging: bool,
     /// A hook is active: a signal handler must not use this context.
     pub in_hook: bool,
+    /// Where the next event is written, in the window; null without a window.
     pub cursor: *mut u8,
+    /// The end of the window, exclusive; null without a window.
     pub end: *mut u8,
+    /// The part of the file that is mapped for writing, or null.
     pub window: *mut u8,
+    /// Bytes of the window, whole pages.
     pub window_len: u64,
     /// Offset of the window in the file.
     pub window_offset: u64,
     /// Entries from outside that have not returned.
     pub entries: *mut Entry,
+    /// Number of entries in use.
     pub depth: usize,
     /// The context of signals that interrupt this one, once there was one.
     pub signal: *mut Context,
     /// Address of the fault that caused the last signal, or 0.
     pub fault: u64,
+    /// Time of the last `Check` event.
     pub last_check: u64,
     /// What a before-hook saved for the after-hook.
     pub before_address: u64,
+    /// Bytes of the block at `before_address`.
     pub before_len: u64,
     /// The unread bytes of a stream before a `scanf`, see `consumed`.
     pub consumed: *mut SavedBuffer,
@@ -119,11 +148,13 @@ pub struct RuntimeState {
     pub foreign: *mut crate::foreign::ForeignIo,
     /// Per descriptor: generation and source number, see `io`.
     pub sources: *mut u64,
+    /// Number of the next source to define in this stream's file, from 0.
     pub next_source: u64,
     /// How often the thread's end has been postponed.
     pub destructor_rounds: u32,
 }
 
+/// Capacity of the list of contexts.
 pub const MAX_CONTEXTS: usize = 1024;
 /// Nesting of calls from outside: `qsort` in a comparison in `qsort`...
 pub const MAX_ENTRIES: usize = 1 << 16;
@@ -141,6 +172,7 @@ pub fn next_sequence() -> Option<u64> {
     MULTIPLE_STREAMS.load(Relaxed).then(|| SEQUENCE.fetch_add(1, Relaxed))
 }
 
+/// Whether the process has had more than one stream, so that events carry sequence numbers.
 pub fn many() -> bool {
     MULTIPLE_STREAMS.load(Relaxed)
 }
@@ -182,6 +214,7 @@ pub fn forget_others(keep: impl Fn(*mut Context) -> bool) {
     }
 }
 
+/// Least size of a model stack in bytes, also where the limit of the machine stack is unknown.
 pub const MODEL_STACK: u64 = 64 << 20;
 /// As large as the guard gap that the kernel keeps below the machine stack.
 pub const GUARD: u64 = 1 << 20;

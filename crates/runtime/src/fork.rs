@@ -34,6 +34,7 @@ static MASK: AtomicU64 = AtomicU64::new(0);
 /// Threads fork one at a time.
 static FORKING: AtomicBool = AtomicBool::new(false);
 
+/// Registers the functions that the C library calls around `fork`.
 pub fn install() {
     let size = (MAX_COUNT * size_of::<(*mut Context, Context)>()) as u64;
     if let Some(at) = sys::reserve(size) {

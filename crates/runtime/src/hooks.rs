@@ -330,9 +330,13 @@ pub unsafe extern "C" fn __relapse_tls_addr(
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct VaList {
+    /// Offset in the save area of the next general register: 48 when none is left.
     pub gp_offset: u32,
+    /// Offset in the save area of the next vector register: 48 at first, 176 when none is left.
     pub fp_offset: u32,
+    /// Address of the next argument on the stack.
     pub overflow: u64,
+    /// Address of the area where the callee saved its argument registers.
     pub save: u64,
 }
 
@@ -348,6 +352,7 @@ impl VaList {
 
 /// Iterates over variadic arguments: the address and size of each.
 pub struct VaWalk {
+    /// The rest of the list.
     pub list: VaList,
 }
 
@@ -358,6 +363,7 @@ impl VaWalk {
         at
     }
 
+    /// Takes the next argument, of this kind: its address and size in bytes.
     pub fn next(&mut self, kind: Kind) -> (u64, u64) {
         match kind {
             Kind::Word if self.list.gp_offset < 48 => {

@@ -260,6 +260,7 @@ pub unsafe fn put_back(file: u64) {
 }
 
 impl Context {
+    /// All sources must be defined again, from number 0; used in a forked child.
     pub fn forget_sources(&mut self) {
         self.own.sources = core::ptr::null_mut();
         self.own.next_source = 0;
@@ -294,6 +295,8 @@ impl Context {
         Some(id)
     }
 
+    /// The number of a descriptor's source, defined when it is first used; if it is too high for the table,
+    /// each time. `None` for a negative descriptor, or without memory.
     pub fn descriptor_source(&mut self, fd: i32) -> Option<u64> {
         let Some(d) = descriptor(fd) else {
             return (fd >= 0).then(|| define_descriptor(self, fd));

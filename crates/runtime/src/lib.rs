@@ -30,6 +30,7 @@
 //!         ── call returned ─► __relapse_external ┘
 //! ```
 #![no_std]
+#![warn(missing_docs)]
 #![allow(
     unsafe_code,
     clippy::deref_addrof,

@@ -155,6 +155,7 @@ fn weak_dlopen() -> Option<Dlopen> {
     }
 }
 
+/// Creates the modules file of the process, without modules.
 pub fn begin_file() {
     match process::create_file(b"modules.raw", &modules::MAGIC) {
         Some(fd) => sys::close(fd),
@@ -253,6 +254,7 @@ fn executable_base() -> *const u8 {
     (headers & !(sys::PAGE - 1)) as *const u8
 }
 
+/// The GNU build id of the executable; empty if it has none.
 pub fn executable_build_id() -> &'static [u8] {
     // SAFETY: the page with the program headers of the executable is mapped and never unloaded.
     unsafe { build_id(executable_base()) }

@@ -24,6 +24,7 @@ pub struct Path {
 impl Path {
     const ROOM: usize = 4096;
 
+    /// An empty path.
     pub const fn new() -> Path {
         Path { text: [0; Path::ROOM], len: 0 }
     }
@@ -35,6 +36,7 @@ impl Path {
         path
     }
 
+    /// Appends a part, cut off where the buffer ends.
     pub fn push(&mut self, part: &[u8]) -> &mut Path {
         let room = Path::ROOM - 1 - self.len;
         let part = part.get(..room).unwrap_or(part);
@@ -45,6 +47,7 @@ impl Path {
         self
     }
 
+    /// Appends a number in decimal.
     pub fn push_number(&mut self, mut n: u64) -> &mut Path {
         let mut digits = [0u8; 20];
         let mut at = digits.len();
@@ -59,6 +62,7 @@ impl Path {
         self.push(&digits[at..])
     }
 
+    /// Appends bytes in hexadecimal, two digits each.
     pub fn push_hex(&mut self, bytes: &[u8]) -> &mut Path {
         let digit = |n: u8| b"0123456789abcdef"[usize::from(n & 15)];
         for byte in bytes {
@@ -67,6 +71,7 @@ impl Path {
         self
     }
 
+    /// The path without the terminating NUL.
     pub fn as_bytes(&self) -> &[u8] {
         &self.text[..self.len]
     }
@@ -88,6 +93,7 @@ impl Default for Path {
 static mut ROOT: Path = Path::new();
 static mut DIRECTORY: Path = Path::new();
 
+/// The recording's directory, absolute; empty before the start or if nothing is recorded.
 pub fn root() -> &'static Path {
     // SAFETY: written only by `find_root`, as part of the start, before any reference exists; never written
     // afterwards.
@@ -110,10 +116,12 @@ static STATUS: AtomicU32 = AtomicU32::new(0);
 static OWNER: AtomicU32 = AtomicU32::new(0);
 static THREAD_KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
+/// Whether the process has a directory in the recording and registered its handlers.
 pub fn is_recording() -> bool {
     RECORDING.load(Relaxed)
 }
 
+/// The `n` of the process's directory `p<pid>.<n>`: how many programs it executed before.
 pub fn image() -> u32 {
     IMAGE.load(Relaxed)
 }
@@ -124,6 +132,7 @@ pub fn identity() -> u64 {
     IDENTITY.load(Relaxed)
 }
 
+/// The key whose destructor ends a thread's stream; `None` if it could not be created or is deleted.
 pub fn thread_key() -> Option<u32> {
     Some(THREAD_KEY.load(Relaxed)).filter(|&k| k != u32::MAX)
 }

@@ -14,8 +14,11 @@ const LARGE_WINDOW: u64 = 2 << 20;
 /// Time and site of an event.
 #[derive(Clone, Copy)]
 pub struct At {
+    /// Time of the stream.
     pub time: u64,
+    /// Registration index of the module; 0 outside of all functions.
     pub module: u32,
+    /// The instruction's number in the module; 0 outside of all functions.
     pub site: u32,
 }
 
@@ -28,6 +31,7 @@ impl At {
         At { time, module: unsafe { module::index(module) }, site }
     }
 
+    /// Outside of all functions, or for an event without a site.
     pub fn outside(time: u64) -> At {
         At { time, module: 0, site: 0 }
     }
@@ -118,6 +122,7 @@ impl Context {
         }
     }
 
+    /// There is no window any more, so the next event maps one. Does not unmap the old one.
     pub fn forget_window(&mut self) {
         self.own.window = core::ptr::null_mut();
         self.own.cursor = core::ptr::null_mut();

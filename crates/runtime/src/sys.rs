@@ -3,6 +3,7 @@
 use core::arch::asm;
 use core::ffi::CStr;
 
+/// Bytes of a page.
 pub const PAGE: u64 = 4096;
 
 const READ: u64 = 0;
@@ -29,23 +30,40 @@ const GETRLIMIT: u64 = 97;
 const SIGALTSTACK: u64 = 131;
 const GETRANDOM: u64 = 318;
 
+/// Open for reading only.
 pub const O_RDONLY: u64 = 0;
+/// Open for writing only.
 pub const O_WRONLY: u64 = 1;
+/// Open for reading and writing.
 pub const O_RDWR: u64 = 2;
+/// Create the file if it does not exist.
 pub const O_CREAT: u64 = 0o100;
+/// Fail if the file exists.
 pub const O_EXCL: u64 = 0o200;
+/// Every write goes to the end.
 pub const O_APPEND: u64 = 0o2000;
+/// `exec` closes the descriptor; [`open`] always adds it.
 pub const O_CLOEXEC: u64 = 0o2_000_000;
 
+/// No access.
 pub const PROT_NONE: u64 = 0;
+/// Reading.
 pub const PROT_READ: u64 = 1;
+/// Reading and writing.
 pub const PROT_RW: u64 = 3;
+/// Stores go to the file.
 pub const MAP_SHARED: u64 = 1;
+/// Stores stay in the process.
 pub const MAP_PRIVATE: u64 = 2;
+/// Exactly at the given address, where they replace other mappings.
 pub const MAP_FIXED: u64 = 0x10;
+/// Zeros instead of a file.
 pub const MAP_ANONYMOUS: u64 = 0x20;
+/// Without swap space reserved.
 pub const MAP_NORESERVE: u64 = 0x4000;
+/// With all pages present at once.
 pub const MAP_POPULATE: u64 = 0x8000;
+/// Exactly at the given address, or failure if something is mapped there.
 pub const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
 
 const MADV_DONTNEED: u64 = 4;
@@ -95,21 +113,25 @@ fn call_numbers(n: NumericSyscall, a: u64, b: u64, c: u64, d: u64) -> i64 {
     unsafe { call(n as u64, a, b, c, d, 0, 0) }
 }
 
+/// Opens a file; the error is the negative error number.
 pub fn open(path: &CStr, flags: u64) -> Result<i32, i64> {
     // SAFETY: the kernel reads the path up to its NUL, which a `CStr` has.
     let r = unsafe { call(OPEN, path.as_ptr() as u64, flags | O_CLOEXEC, 0o666, 0, 0, 0) };
     if r < 0 { Err(r) } else { Ok(r as i32) }
 }
 
+/// Closes a descriptor.
 pub fn close(fd: i32) {
     call_numbers(NumericSyscall::Close, fd as u64, 0, 0, 0);
 }
 
+/// Number of bytes read, 0 at the end of the file; or the negative error number.
 pub fn read(fd: i32, into: &mut [u8]) -> i64 {
     // SAFETY: the kernel writes at most `into.len()` bytes to `into`.
     unsafe { call(READ, fd as u64, into.as_mut_ptr() as u64, into.len() as u64, 0, 0, 0) }
 }
 
+/// As [`read`], at an offset; the position does not change.
 pub fn read_at(fd: i32, into: &mut [u8], offset: u64) -> i64 {
     // SAFETY: the kernel writes at most `into.len()` bytes to `into`.
     unsafe { call(PREAD, fd as u64, into.as_mut_ptr() as u64, into.len() as u64, offset, 0, 0) }
@@ -135,6 +157,7 @@ pub fn write_all(fd: i32, mut bytes: &[u8]) -> bool {
     true
 }
 
+/// 0, or the negative error number.
 pub fn mkdir(path: &CStr) -> i64 {
     // SAFETY: the kernel reads the path up to its NUL, which a `CStr` has.
     unsafe { call(MKDIR, path.as_ptr() as u64, 0o777, 0, 0, 0, 0) }
@@ -153,15 +176,18 @@ pub fn owner(path: &CStr) -> Option<u32> {
     owner
 }
 
+/// Changes the owner of a file or directory; an error is ignored.
 pub fn change_owner(path: &CStr, user: u32) {
     // SAFETY: the kernel reads the path up to its NUL, which a `CStr` has.
     unsafe { call(CHOWN, path.as_ptr() as u64, u64::from(user), u64::from(u32::MAX), 0, 0, 0) };
 }
 
+/// The same for an open file.
 pub fn change_owner_of(fd: i32, user: u32) {
     call_numbers(NumericSyscall::ChangeOwner, fd as u64, u64::from(user), u64::from(u32::MAX), 0);
 }
 
+/// The target of a symbolic link, cut off at the size of `into`; `None` on an error.
 pub fn readlink<'a>(path: &CStr, into: &'a mut [u8]) -> Option<&'a [u8]> {
     // SAFETY: the kernel reads the path up to its NUL, which a `CStr` has, and writes at most
     // `into.len()` bytes to `into`.
@@ -170,6 +196,7 @@ pub fn readlink<'a>(path: &CStr, into: &'a mut [u8]) -> Option<&'a [u8]> {
     usize::try_from(r).ok().and_then(|n| into.get(..n))
 }
 
+/// The current directory, without NUL; `None` on an error.
 pub fn getcwd(into: &mut [u8]) -> Option<&[u8]> {
     // SAFETY: the kernel writes at most `into.len()` bytes to `into`.
     let r = unsafe { call(GETCWD, into.as_mut_ptr() as u64, into.len() as u64, 0, 0, 0, 0) };
@@ -262,6 +289,7 @@ pub fn random() -> u64 {
     number
 }
 
+/// Sets the length of a file; an error is ignored.
 pub fn truncate(fd: i32, len: u64) {
     call_numbers(NumericSyscall::Truncate, fd as u64, len, 0, 0);
 }
@@ -343,6 +371,7 @@ pub unsafe fn move_pages(from: u64, to: u64, len: u64) -> bool {
     }
 }
 
+/// Excludes whole pages from core dumps.
 pub fn leave_out_of_core_dumps(at: u64, len: u64) {
     // SAFETY: this advice changes no memory, only what the kernel writes to core dumps.
     unsafe { call(MADVISE, at, len, MADV_DONTDUMP, 0, 0, 0) };
@@ -355,14 +384,17 @@ pub fn is_mapped(address: u64) -> bool {
     unsafe { call(MINCORE, address & !(PAGE - 1), PAGE, &raw mut residency as u64, 0, 0, 0) == 0 }
 }
 
+/// The process's id.
 pub fn pid() -> u32 {
     call_numbers(NumericSyscall::GetPid, 0, 0, 0, 0) as u32
 }
 
+/// The parent's id.
 pub fn parent_pid() -> u32 {
     call_numbers(NumericSyscall::GetParentPid, 0, 0, 0, 0) as u32
 }
 
+/// The kernel's id of the thread.
 pub fn tid() -> u32 {
     call_numbers(NumericSyscall::GetTid, 0, 0, 0, 0) as u32
 }
@@ -386,6 +418,7 @@ pub fn block_signals() -> u64 {
     old
 }
 
+/// Sets the mask that [`block_signals`] returned.
 pub fn restore_signals(mask: u64) {
     // SAFETY: the kernel reads eight bytes of `mask`: the size is passed.
     unsafe { call(RT_SIGPROCMASK, 2, &raw const mask as u64, 0, 8, 0, 0) };
@@ -395,12 +428,17 @@ pub fn restore_signals(mask: u64) {
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct SigAction {
+    /// The function, or 0 for the default action and 1 to ignore the signal.
     pub handler: u64,
+    /// Flags named `SA_*`.
     pub flags: u64,
+    /// The function by which a handler returns to the kernel.
     pub restorer: u64,
+    /// Signals blocked while the handler runs: bit `n - 1` for signal `n`.
     pub mask: u64,
 }
 
+/// The current action of a signal.
 pub fn get_action(signal: u32) -> SigAction {
     let mut old = SigAction::default();
     // SAFETY: `SigAction` has the layout of the kernel's structure with a mask of eight bytes, the
@@ -422,14 +460,20 @@ pub unsafe fn set_action(signal: u32, action: &SigAction) {
 #[repr(C)]
 #[derive(Default)]
 pub struct AltStack {
+    /// Lowest address.
     pub at: u64,
+    /// [`SS_DISABLE`], [`SS_ONSTACK`], or 0.
     pub flags: u64,
+    /// Number of bytes.
     pub size: u64,
 }
 
+/// Flag: there is no alternate stack.
 pub const SS_DISABLE: u64 = 2;
+/// Flag: the thread is running on it.
 pub const SS_ONSTACK: u64 = 1;
 
+/// The thread's alternate signal stack.
 pub fn get_alt_stack() -> AltStack {
     let mut old = AltStack::default();
     // SAFETY: `AltStack` has the layout of `stack_t`; without a new stack nothing else changes.
@@ -444,6 +488,7 @@ pub unsafe fn set_alt_stack(stack: &AltStack) {
     unsafe { call(SIGALTSTACK, core::ptr::from_ref(stack) as u64, 0, 0, 0, 0, 0) };
 }
 
+/// Sends a signal to the running thread.
 pub fn raise(signal: u32) {
     call_numbers(NumericSyscall::Signal, u64::from(pid()), u64::from(tid()), u64::from(signal), 0);
 }
@@ -455,6 +500,7 @@ pub fn exit(status: u32) -> ! {
     }
 }
 
+/// Ends the process by `SIGABRT`, or by exiting if that is handled or ignored.
 pub fn abort() -> ! {
     raise(6);
     exit(134)

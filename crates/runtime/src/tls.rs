@@ -4,10 +4,12 @@
 use crate::context::Context;
 use core::arch::{asm, global_asm};
 
+/// The thread-local block; `docs/runtime-interface.md` defines its layout.
 #[repr(C)]
 pub struct Tls {
     /// Target of the current call; zero once instrumented code has begun to execute it.
     pub call: u64,
+    /// Context that instrumented code uses now; null before the thread's first entry.
     pub ctx: *mut Context,
 }
 
