@@ -205,8 +205,10 @@ impl Case<'_> {
             match RunPath::of(&rerun.process, rerun.stream, []) {
                 Ok(way) if way.whole == self.ways.of(other).whole => {}
                 Ok(_) => {
-                    let what =
-                        format!("an input for {} does not follow the path of the {other} version", place(self));
+                    let what = format!(
+                        "an input for {} does not follow the path of the {other} version",
+                        place(self)
+                    );
                     return Trial::Rejected(what);
                 }
                 Err(e) => return Trial::Rejected(format!("failed to replay the {other} version: {e}")),

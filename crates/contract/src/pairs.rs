@@ -56,7 +56,8 @@ pub fn pair<'p, 'm>(good: &Calls<'p, 'm>, bad: &Calls<'p, 'm>, by_state: bool) -
     let globals = [good.globals, bad.globals];
     let mut paired = Paired { pairs: Vec::new(), differing: Vec::new(), only_good: 0, only_bad: 0 };
     let mut used = vec![false; good.calls.len()];
-    let mut left: Vec<(&'p Call<'m>, Option<Pair<'p, 'm>>)> = Vec::new();
+    // Calls without a partner yet; with the call of good that has the same key, but another entry state.
+    let mut left: Vec<(&'p Call<'m>, Option<(usize, Pair<'p, 'm>)>)> = Vec::new();
     let mut unmatched_good: Vec<usize> = Vec::new();
     for call in &bad.calls {
         let partner = by_key.get_mut(&call.key).and_then(Vec::pop);
@@ -74,12 +75,13 @@ pub fn pair<'p, 'm>(good: &Calls<'p, 'm>, bad: &Calls<'p, 'm>, by_state: bool) -
             paired.pairs.push((pair, true));
         } else {
             unmatched_good.push(n);
-            left.push((call, Some(pair)));
+            left.push((call, Some((n, pair))));
         }
     }
     unmatched_good.extend((0..used.len()).filter(|n| !used[*n]));
     unmatched_good.sort_unstable();
     let mut tries = 0;
+    let mut mismatches = Vec::new();
     for (call, mismatch) in left {
         let mut found = None;
         if by_state {
@@ -101,10 +103,20 @@ pub fn pair<'p, 'm>(good: &Calls<'p, 'm>, bad: &Calls<'p, 'm>, by_state: bool) -
                 unmatched_good.remove(at);
                 paired.pairs.push((pair, false));
             }
-            (None, Some(mismatch)) => paired.differing.push(mismatch),
+            (None, Some(mismatch)) => mismatches.push(mismatch),
             (None, None) => paired.only_bad += 1,
         }
     }
-    paired.only_good = (unmatched_good.len() as u64).saturating_sub(paired.differing.len() as u64);
+    // A later call may have the entry state of a call of good that has the key of an earlier one.
+    for (n, pair) in mismatches {
+        match unmatched_good.iter().position(|other| *other == n) {
+            Some(at) => {
+                unmatched_good.remove(at);
+                paired.differing.push(pair);
+            }
+            None => paired.only_bad += 1,
+        }
+    }
+    paired.only_good = unmatched_good.len() as u64;
     paired
 }

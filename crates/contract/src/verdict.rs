@@ -3,6 +3,7 @@
 use crate::answer::{Answer, CaseAnswer, Proof, ProofStatus, SCHEMA, Verdict};
 use crate::checking::{Checked, Checking};
 use crate::error::{Error, Result};
+use crate::language::Place;
 use std::collections::BTreeMap;
 
 impl Checking<'_> {
@@ -34,6 +35,12 @@ impl Checking<'_> {
             Error::NoFunction { name, .. } | Error::Opaque { name, .. } => {
                 let is_it = |known: &str| known == name || known.ends_with(&format!("::{name}"));
                 !self.functions.values().any(|c| is_it(&c.answer.name) && c.answer.calls != [0, 0])
+            }
+            // A header may define a function in some processes only.
+            Error::NoFunctionFollows { place } => {
+                let is_it =
+                    |known: &Place| known.source.file == place.source.file && known.start == place.start;
+                !self.functions.values().any(|c| is_it(&c.contract.place))
             }
             _ => true,
         });

@@ -13,9 +13,9 @@ pub enum Error {
     #[error(transparent)]
     Contract(#[from] contract::Error),
     /// A version does not build.
-    #[error("build the {version} version: {diagnostic} (log in {log})")]
+    #[error("build {version}: {diagnostic} (log in {log})")]
     DoesNotBuild {
-        /// "good" or "bad"; "bad" also if there is only one.
+        /// "the good version", "the bad version" or, if there is only one, "the program".
         version: &'static str,
         /// The first error of the build.
         diagnostic: String,

@@ -18,6 +18,8 @@ use alternate::{Ended, Rerun, Status};
 use program::inst::{BinOp, Inst, Operand};
 use program::model::{Function, Module};
 use replay::image::Image;
+use replay::machine::Machine;
+use replay::observer::Observer;
 use solver::Term;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
@@ -167,7 +169,13 @@ impl Faults {
         let place = (condition.at.module, condition.at.function, condition.at.index);
         let image = &run.process.image;
         let what = match faulting(&run.ended) {
-            Some(signal) => signal,
+            // The run may fault before it is there; then the fault is reported where it is.
+            Some(signal) => {
+                if let Some(end) = last_instruction(&run) {
+                    self.report(image, end, signal, input, &run.ended);
+                }
+                return;
+            }
             None => {
                 let followed = symbolic::replay(&run.process, &run.recorded, run.stream, world, follow);
                 let Ok(other) = followed else { return };
@@ -203,6 +211,24 @@ impl Faults {
             function: function.name.clone(),
         });
     }
+}
+
+/// Replays without reports.
+struct Unobserved;
+
+impl Observer for Unobserved {
+    const STEPS: bool = false;
+    const ALL_STEPS: bool = false;
+}
+
+/// The instruction at which a run ended; `None` if it does not replay.
+fn last_instruction(run: &Rerun) -> Option<Place> {
+    let loaded = run.process.stream(run.stream)?;
+    let mut machine = Machine::new(&run.process.image, &loaded.stream);
+    machine.run(&mut Unobserved, u64::MAX).ok()?;
+    let frame = machine.frames().last()?;
+    let code = run.process.image.code(frame.function);
+    Some((code.module, code.function, frame.pc))
 }
 
 /// The signal of a fault, if one ended the run.

@@ -94,7 +94,7 @@ impl BuildSetup {
     pub fn version(&self, version: &str, stop: &Arc<AtomicBool>) -> Result<BuiltVersion> {
         let version = Version::resolve(version, &self.here)?;
         let files = self.check_out(&version, "sources")?;
-        self.build_both(&version, files, "version", stop)
+        self.build_both(&version, files, "only", stop)
     }
 
     fn check_out(&self, version: &Version, name: &str) -> Result<Files> {
@@ -117,7 +117,11 @@ impl BuildSetup {
             let mut suite = Suite::open(work, self.setup(version, &files.1), stop.clone())?;
             suite.build_as(mode).map_err(|error| match error {
                 trials::Error::DoesNotBuild { diagnostic, log, .. } => {
-                    let version = if name == "good" { "good" } else { "bad" };
+                    let version = match name {
+                        "good" => "the good version",
+                        "bad" => "the bad version",
+                        _ => "the program",
+                    };
                     Error::DoesNotBuild { version, diagnostic, log: log.display().to_string() }
                 }
                 other => other.into(),

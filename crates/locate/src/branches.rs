@@ -13,7 +13,7 @@ use crate::suspicion::{Coverage, CoverageItem};
 use program::inst::Inst;
 use replay::machine::Machine;
 use replay::observer::{Observer, View};
-use replay::process::LoadedProcess;
+use replay::process::{LoadedProcess, LoadedStream};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use symbolic::BranchInstance;
 
@@ -82,7 +82,8 @@ impl Branches {
     /// If the stream does not replay.
     pub fn of_run(process: &LoadedProcess, stream: u32, failure: u64) -> Result<Branches> {
         let mut branches = Branches::default();
-        symbolic::branches(process, stream, failure, &mut |BranchInstance { sum, step, site, to }| {
+        let number = stream_at(process, stream)?.number;
+        symbolic::branches(process, number, failure, &mut |BranchInstance { sum, step, site, to }| {
             branches.push(key(sum), Branch { step, site, to });
         })?;
         branches.finish();
@@ -151,7 +152,8 @@ impl Branches {
     /// If the stream does not replay.
     pub fn compare(&self, process: &LoadedProcess, stream: u32) -> Result<(Difference, Vec<Partner>)> {
         let mut comparing = self.comparison();
-        symbolic::branches(process, stream, u64::MAX, &mut |instance| {
+        let number = stream_at(process, stream)?.number;
+        symbolic::branches(process, number, u64::MAX, &mut |instance| {
             comparing.see(key(instance.sum), instance.step, instance.to);
         })?;
         Ok(comparing.finish())
@@ -258,12 +260,21 @@ impl Comparison<'_> {
     }
 }
 
+/// A stream by its index. Its number, by which symbolic replay takes it, is another one in a child that a
+/// thread forked, and where the file of an earlier stream cannot be read.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn stream_at(process: &LoadedProcess, index: u32) -> Result<&LoadedStream> {
+    process.streams.get(index as usize).ok_or(crate::Error::NoStream(index))
+}
+
 /// The signature of a recorded stream up to a step, and the blocks that it executed, in one replay.
 ///
 /// # Errors
 /// If the stream does not replay.
 pub fn signature(process: &LoadedProcess, stream: u32, last: u64) -> Result<(Signature, Coverage)> {
-    let loaded = process.stream(stream).ok_or(crate::Error::NoStream(stream))?;
+    let loaded = stream_at(process, stream)?;
     let mut ways = Ways::default();
     Machine::new(&process.image, &loaded.stream).run(&mut ways, last.saturating_add(1))?;
     Ok((ways.signature, ways.coverage))

@@ -6,6 +6,7 @@
 //! the slice's instructions are kept.
 
 use crate::Result;
+use crate::branches::stream_at;
 use crate::failure::Failure;
 use explain::moments::value;
 use program::inst::Inst;
@@ -63,7 +64,8 @@ impl Aligned {
             wanted.get(next.get()).is_some_and(|(step, _)| *step == view.count)
         };
         let mut values: HashMap<u128, (NodeId, u64)> = HashMap::new();
-        symbolic::steps(failure.traced.process, stream, last, &is_wanted, &mut |sum, view| {
+        let number = stream_at(failure.traced.process, stream)?.number;
+        symbolic::steps(failure.traced.process, number, last, &is_wanted, &mut |sum, view| {
             if let (Some((_, node)), Some(value)) = (wanted.get(next.get()), value(view)) {
                 values.insert(sum, (*node, value));
             }
@@ -74,7 +76,8 @@ impl Aligned {
             code.and_then(|code| code.as_ref()?.get(view.index as usize)).is_some_and(|marked| *marked)
         };
         let mut aligned = HashMap::new();
-        symbolic::steps(passing, passing_stream, u64::MAX, &is_site, &mut |sum, view| {
+        let number = stream_at(passing, passing_stream)?.number;
+        symbolic::steps(passing, number, u64::MAX, &is_site, &mut |sum, view| {
             if let (Some((node, ours)), Some(theirs)) = (values.get(&sum), value(view)) {
                 aligned.entry(*node).or_insert((view.count, *ours == theirs));
             }

@@ -20,7 +20,7 @@ pub enum Error {
     /// A recording cannot be opened, or lacks what corresponds to the failing run.
     #[error("open a recording: {0}")]
     Recording(String),
-    /// The process has no stream with this number.
+    /// The process has no stream with this index.
     #[error("find stream {0} of a recorded process")]
     NoStream(u32),
     /// The failing test passes.

@@ -9,6 +9,7 @@
 //! A second round keeps only the conditions before a negated branch, for programs whose later conditions
 //! depend on values that the other direction changes.
 
+use crate::branches::stream_at;
 use crate::inputs::ReplaceableInputs;
 use crate::pool::{self, Outcome, Reference, RunContext};
 use crate::toggles::{Continuation, Region, enumerate};
@@ -65,7 +66,7 @@ pub fn generate(
     let path = symbolic::replay(
         reference.process,
         recorded,
-        reference.stream,
+        stream_at(reference.process, reference.stream)?.number,
         &mut world,
         &symbolic::Options::default(),
     )?;
@@ -226,7 +227,7 @@ fn said(origin: &Origin, bytes: &[u8]) -> String {
 
 /// The regions of all branch instances of a stream, by step.
 fn regions(process: &LoadedProcess, stream: u32) -> Result<HashMap<u64, Region>> {
-    let loaded = process.stream(stream).ok_or(Error::NoStream(stream))?;
+    let loaded = stream_at(process, stream)?;
     let mut walker = Regions::default();
     Machine::new(&process.image, &loaded.stream).run(&mut walker, u64::MAX)?;
     for (step, ..) in walker.open.drain(..) {

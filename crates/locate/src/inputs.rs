@@ -5,6 +5,7 @@
 //! for the program only. This is equivalent if the test fails because of the program's own exit status.
 
 use crate::Result;
+use crate::branches::stream_at;
 use crate::test::Test;
 use recording::Process;
 use recording::process::ProcessInfo;
@@ -43,7 +44,8 @@ impl ReplaceableInputs {
         scratch: &Path,
     ) -> Result<ReplaceableInputs> {
         let mut world = TermContext::default();
-        symbolic::replay(process, recorded, stream, &mut world, &symbolic::Options::default())?;
+        let number = stream_at(process, stream)?.number;
+        symbolic::replay(process, recorded, number, &mut world, &symbolic::Options::default())?;
         let input = Input::with(&world, &recorded.info, &|variable| world.variables.value(variable));
         let mut replaceable = ReplaceableInputs {
             parts: Vec::new(),

@@ -19,9 +19,14 @@ use std::sync::{Mutex, PoisonError};
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredResult {
-    /// `pass`, `fail`, `unresolved`, or `unrecorded`: it could not be recorded, or passed and could not be
-    /// compared.
+    /// `pass`, `fail`, `unresolved`, or `unrecorded`: it could not be recorded.
     pub verdict: String,
+    /// It was stopped at the timeout.
+    #[serde(default)]
+    pub hung: bool,
+    /// It passed and could not be compared.
+    #[serde(default)]
+    pub incomparable: bool,
     /// Its coverage.
     #[serde(default)]
     pub entered: Vec<CoverageItem>,
@@ -41,15 +46,18 @@ impl StoredResult {
         };
         StoredResult {
             verdict: verdict.to_owned(),
+            hung: false,
+            incomparable: false,
             entered: entered.into_iter().collect(),
             difference: difference.map(|difference| difference.positions().to_vec()),
         }
     }
 
-    /// The result of a run that could not be used.
+    /// The result of a run that could not be recorded.
     #[must_use]
     pub fn unrecorded() -> StoredResult {
-        StoredResult { verdict: "unrecorded".to_owned(), entered: Vec::new(), difference: None }
+        let none = StoredResult::new(Verdict::Unresolved, Coverage::default(), None);
+        StoredResult { verdict: "unrecorded".to_owned(), ..none }
     }
 }
 

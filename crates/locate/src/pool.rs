@@ -211,7 +211,8 @@ fn examine(
         // Replaying a run that does not terminate would take longer than all others together.
         Verdict::Fail | Verdict::Unresolved => {
             means.discard(&recorded)?;
-            return means.put(number, &StoredResult::new(verdict, Coverage::default(), None));
+            let known = StoredResult::new(verdict, Coverage::default(), None);
+            return means.put(number, &StoredResult { hung: !has_ended, ..known });
         }
     };
     if !passed && means.same_end.is_some_and(|end| end != recorded.run.status) {
@@ -235,7 +236,8 @@ fn examine(
             shared.outcome.unrecorded += u32::from(passed);
             shared.outcome.first_error.get_or_insert_with(|| error.to_string());
             means.discard(&recorded)?;
-            if passed { means.put(number, &StoredResult::unrecorded()) } else { Ok(()) }
+            let known = StoredResult::new(verdict, Coverage::default(), None);
+            if passed { means.put(number, &StoredResult { incomparable: true, ..known }) } else { Ok(()) }
         }
     }
 }
@@ -289,6 +291,8 @@ impl Outcome {
     /// Counts a run of an earlier call.
     fn remember(&mut self, known: &StoredResult) {
         self.runs += 1;
+        self.hung += u32::from(known.hung);
+        self.unrecorded += u32::from(known.incomparable);
         let entered: Coverage = known.entered.iter().copied().collect();
         match known.verdict.as_str() {
             "pass" => self.passed += 1,
@@ -309,6 +313,8 @@ impl Outcome {
         self.failed += other.failed;
         self.unresolved += other.unresolved;
         self.unrecorded += other.unrecorded;
+        self.hung += other.hung;
+        self.counts.join(other.counts);
         self.compared += other.compared;
         self.first_error = self.first_error.take().or(other.first_error);
         let numbered = |candidate: Option<Candidate>| {
@@ -345,5 +351,38 @@ impl Passing {
         let (process, stream) = counterpart(&candidate.recorded.directory, reference)?;
         let (_, partners) = reference.branches.compare(&process, stream)?;
         Ok(Passing { process, stream, partners })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suspicion::CoverageItem;
+
+    #[test]
+    fn a_pool_is_added_with_its_hung_runs_and_its_coverage() {
+        let run = |item: u32, passed: bool| {
+            let mut outcome = Outcome { runs: 1, hung: 1, ..Outcome::default() };
+            outcome.counts.add(&Coverage::from([CoverageItem::Block(0, 0, item)]), passed);
+            outcome
+        };
+        let mut both = run(1, true);
+        both.add(run(2, false), 1);
+        assert_eq!((both.runs, both.hung), (2, 2));
+        let mut expected = Counts::default();
+        expected.add(&Coverage::from([CoverageItem::Block(0, 0, 1)]), true);
+        expected.add(&Coverage::from([CoverageItem::Block(0, 0, 2)]), false);
+        assert_eq!(both.counts, expected);
+    }
+
+    #[test]
+    fn a_known_run_counts_as_it_did_when_it_was_made() {
+        let passed = StoredResult::new(Verdict::Pass, Coverage::default(), None);
+        let mut outcome = Outcome::default();
+        outcome.remember(&StoredResult { incomparable: true, ..passed });
+        let failed = StoredResult::new(Verdict::Fail, Coverage::default(), None);
+        outcome.remember(&StoredResult { hung: true, ..failed });
+        let counts = (outcome.runs, outcome.passed, outcome.failed, outcome.unrecorded, outcome.hung);
+        assert_eq!(counts, (2, 1, 1, 1, 1));
     }
 }

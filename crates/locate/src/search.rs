@@ -36,6 +36,8 @@ pub(crate) struct Found {
     pub kind: &'static str,
     pub tests: Vec<Test>,
     pub outcome: Outcome,
+    /// Whether all of the user's tests were run, or are known.
+    pub all_given: bool,
 }
 
 impl Case<'_> {
@@ -47,7 +49,8 @@ impl Case<'_> {
         let progress = |run: usize, of: usize| (self.news)(&ProgressEvent::Pool { run, of });
         let outcome = pool::choose(&request.pool, "pool", self.reference, means, &progress)?;
         let kind = if request.pool.is_empty() { "none" } else { "tests" };
-        let given = Found { kind, tests: request.pool.clone(), outcome };
+        let all_given = outcome.runs as usize >= request.pool.len();
+        let given = Found { kind, tests: request.pool.clone(), outcome, all_given };
         if given.outcome.best().is_some() || means.is_stopped() {
             return Ok(given);
         }
@@ -61,14 +64,14 @@ impl Case<'_> {
         let half = RunContext { until: Instant::now() + request.budget / 2, ..*means };
         let outcome = pool::choose(&tests, "perturbed", self.reference, &half, &progress)?;
         if outcome.best().is_some() || means.is_stopped() {
-            return Ok(Found { kind: "perturbed", tests, outcome });
+            return Ok(Found { kind: "perturbed", tests, outcome, all_given });
         }
         notes.push(format!("{} inputs near to the failing one were tried, and none passes.", outcome.runs));
         let third = Instant::now() + means.until.saturating_duration_since(Instant::now()) / 3;
         let tests = self.reduced(&mut inputs, &RunContext { until: third, ..*means }, notes)?;
         let outcome = pool::choose(&tests, "reduced", self.reference, means, &progress)?;
         if outcome.best().is_some() || means.is_stopped() {
-            return Ok(Found { kind: "perturbed", tests, outcome });
+            return Ok(Found { kind: "perturbed", tests, outcome, all_given });
         }
         (self.news)(&ProgressEvent::Generating);
         let mut settings =
@@ -83,7 +86,7 @@ impl Case<'_> {
                 tried.asked, tried.infeasible, tried.run
             ));
         }
-        Ok(Found { kind: "generated", tests, outcome })
+        Ok(Found { kind: "generated", tests, outcome, all_given })
     }
 
     /// Minimises the failing input while it fails with the same status. Returns tests with the inputs that

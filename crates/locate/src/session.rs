@@ -238,7 +238,7 @@ fn by_recordings(
             "{hung} of these runs did not end within {seconds:.0} s and count as failed; --timeout gives them longer."
         ));
     }
-    if found.outcome.runs as usize >= request.pool.len() {
+    if found.all_given {
         memory.forget();
     }
     note_flaky_test(request, &suite, &found, timeouts.timeout, &mut located.notes)?;

@@ -65,6 +65,17 @@ impl Counts {
         }
     }
 
+    /// Adds the runs of another pool.
+    pub fn join(&mut self, other: Counts) {
+        self.failed += other.failed;
+        self.passed += other.passed;
+        for (part, (failed, passed)) in other.parts {
+            let counts = self.parts.entry(part).or_default();
+            counts.0 += failed;
+            counts.1 += passed;
+        }
+    }
+
     fn ochiai(&self, part: CoverageItem) -> f64 {
         let (failed, passed) = self.parts.get(&part).copied().unwrap_or_default();
         ochiai(failed, passed, self.failed)

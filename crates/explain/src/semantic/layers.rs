@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
 /// The maximum number of layers.
-const DEEPEST: u32 = 6;
+const LAYERS: u32 = 7;
 /// The maximum number of questions of a layer; for each branch its latest decision.
 const QUESTIONS: usize = 24;
 
@@ -58,14 +58,15 @@ pub fn layers(traced: &Traced<'_>, solving: &mut Solving) -> Result<Layers, NotA
     let mut seen: HashSet<(Site, u32)> = HashSet::new();
     let mut questions = first(traced);
     let reaches = |node: NodeId, how: Dependence| ways::Ground::reaches(traced, node, how);
-    for layer in 0..=DEEPEST {
+    for layer in 0..LAYERS {
         let mut generators: BTreeSet<NodeId> = BTreeSet::new();
         let asked: Vec<_> = questions.iter().map(|q| (*q, cone(traced, *q))).collect();
         // One replay for all questions of the layer.
         let scene = Scene::of(traced, asked.iter().filter_map(|(_, cone)| cone.as_ref().ok()));
         for (question, cone) in asked {
             if Instant::now() > solving.until {
-                return Ok(layers);
+                let none = layers.causes.is_empty();
+                return if none { Err(layers.reason.unwrap_or(NotApplicable::Late)) } else { Ok(layers) };
             }
             match cone.and_then(|cone| why(&scene, question, &cone, &reaches, solving)) {
                 Ok(cause) => {
