@@ -97,17 +97,22 @@ impl fmt::Display for Reason {
     }
 }
 
-/// A point of a run. `(module, function, index)` is the instruction. `occurrence` counts the conditions that
-/// it added before in this stream, from 0.
+/// A point of a run at which a condition was added or input was lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct At {
+    /// Number of the stream as in `t0`, not an index.
     pub stream: u32,
     /// Number of the step in the stream.
     pub step: u64,
+    /// The logical time at the step; 0 in a point that is only a site.
     pub time: u64,
+    /// Index of the module in the image.
     pub module: u32,
+    /// Index of the function in its module.
     pub function: u32,
+    /// Index of the instruction in the function's code.
     pub index: u32,
+    /// Number of conditions that the instruction added before in this stream.
     pub occurrence: u32,
 }
 
@@ -135,8 +140,11 @@ impl At {
 /// An instruction of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Site {
+    /// Index of the module in the image.
     pub module: u32,
+    /// Index of the function in its module.
     pub function: u32,
+    /// Index of the instruction in the function's code.
     pub index: u32,
 }
 
@@ -169,8 +177,11 @@ impl From<At> for Site {
 /// One condition. Its term is true on the run that added it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Condition {
+    /// A truth value over the input bytes.
     pub term: Term,
+    /// Why it was added.
     pub kind: Kind,
+    /// The instruction that added it.
     pub at: At,
     /// The comparison whose result a branch tests, where it is not the instruction just before the branch: in
     /// `return a && b;` the callee compares and the caller branches.
@@ -187,6 +198,8 @@ pub struct Condition {
 /// is missing from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Imprecision {
+    /// The instruction that did not follow input.
     pub at: At,
+    /// Why it did not.
     pub reason: Reason,
 }

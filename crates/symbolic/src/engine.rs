@@ -26,7 +26,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// The terms and variables of one analysis, shared by all its runs.
 #[derive(Clone, Debug, Default)]
 pub struct TermContext {
+    /// The terms.
     pub pool: Pool,
+    /// The input bytes that the terms are made of.
     pub variables: Variables,
 }
 

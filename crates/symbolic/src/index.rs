@@ -50,6 +50,7 @@ pub fn indices(process: &LoadedProcess, stream: u32, steps: &[u64]) -> Result<Ve
 pub struct BranchInstance {
     /// A hash of its index. It identifies counterparts as reliably as the index, and is small.
     pub sum: u128,
+    /// Its step in the stream.
     pub step: u64,
     /// The instruction: module, function, index.
     pub site: (u32, u32, u32),

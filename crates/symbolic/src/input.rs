@@ -15,6 +15,8 @@ const FILLER: u8 = b' ';
 /// The bytes of a run's inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
+    /// The bytes of each origin, from its first byte to the last known one; of files and arguments to the
+    /// end.
     pub parts: BTreeMap<Origin, Vec<u8>>,
     /// Number of bytes before the last known one that are unknown.
     pub unread: u64,

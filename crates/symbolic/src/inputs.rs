@@ -9,9 +9,11 @@ use std::collections::{BTreeSet, HashMap};
 /// Which inputs are variables; all others keep the values of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inputs {
+    /// Standard input.
     pub stdin: bool,
     /// Arguments except the program's name.
     pub arguments: bool,
+    /// Environment variables.
     pub environment: EnvironmentInputs,
     /// Files that were read.
     pub files: bool,
@@ -24,8 +26,10 @@ pub struct Inputs {
 /// Environment variables that are input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EnvironmentInputs {
+    /// No environment variable.
     #[default]
     None,
+    /// All environment variables.
     All,
     /// Those with these names.
     Named(BTreeSet<String>),
@@ -63,6 +67,7 @@ impl Default for Inputs {
 /// Where input bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Origin {
+    /// Standard input.
     Stdin,
     /// The argument with this number; 0 is the program's name.
     Argument(u32),
@@ -113,6 +118,7 @@ impl Inputs {
 pub struct Variable {
     /// Index in [`Variables::origins`].
     pub origin: u32,
+    /// The offset of the byte in the origin.
     pub offset: u64,
     /// The value of the byte in the run that read it first.
     pub value: u8,
@@ -121,7 +127,9 @@ pub struct Variable {
 /// The variables of one analysis, shared by all its runs.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
+    /// Each origin once; a variable has an index into this list.
     pub origins: Vec<Origin>,
+    /// By number of the variable.
     pub list: Vec<Variable>,
     by_origin: HashMap<Origin, u32>,
     by_place: HashMap<(u32, u64), u32>,

@@ -47,10 +47,12 @@ impl<T: StepObserver> StepObserver for &mut T {
 
 /// The symbolic machine at one instruction.
 pub struct SymbolicState<'n, 'v> {
+    /// The terms and variables; an observer may make more.
     pub world: &'n mut TermContext,
     pub(crate) frames: &'n [Frame],
     pub(crate) memory: &'n Shadow,
     pub(crate) regions: &'n Regions,
+    /// The instruction and the concrete state.
     pub view: &'n View<'v>,
 }
 

@@ -17,6 +17,7 @@ const MAX_TEXT: usize = 1 << 20;
 /// One output event.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
+    /// The instruction that wrote.
     pub at: At,
     /// Where the bytes went; standard output and error are streams of those names.
     pub sink: Option<Origin>,
@@ -26,6 +27,7 @@ pub struct Output {
     pub bytes: Vec<u8>,
     /// Input-dependent bytes: position in `bytes`, and the byte's term.
     pub terms: Vec<(u32, Term)>,
+    /// The numbers among the bytes whose digits are not in `terms`.
     pub printed: Vec<PrintedNumber>,
 }
 
@@ -34,6 +36,7 @@ pub struct Output {
 pub struct PrintedNumber {
     /// The bytes that it was printed as.
     pub range: Range<u32>,
+    /// The number, as the argument that was passed.
     pub term: Term,
     /// How, in the format: `%5d`.
     pub conversion: Vec<u8>,

@@ -21,6 +21,7 @@ const CHECK_INTERVAL: u64 = 1 << 16;
 /// What to follow, and the limits.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// Which inputs are variables.
     pub inputs: Inputs,
     /// Concretise input-dependent addresses instead of following them.
     pub fixed_addresses: bool,
@@ -59,24 +60,40 @@ impl Default for Options {
 /// Why there is no path.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The stream cannot be replayed.
     #[error(transparent)]
     Replay(#[from] replay::error::Error),
+    /// The process has no stream with this number.
     #[error("follow input in stream t{0}: the process has no such stream")]
     NoStream(u32),
+    /// There are more terms than [`Options::max_terms`].
     #[error("follow input: at instruction {step} its conditions have {terms} parts, more than {limit}")]
-    TooLarge { step: u64, terms: usize, limit: usize },
+    TooLarge {
+        /// The step at which this was noticed.
+        step: u64,
+        /// Number of terms in the pool, also those of earlier runs.
+        terms: usize,
+        /// The maximum.
+        limit: usize,
+    },
+    /// [`Options::deadline`] was reached.
     #[error("follow input: time was up at instruction {step}")]
-    TimeUp { step: u64 },
+    TimeUp {
+        /// The step at which this was noticed.
+        step: u64,
+    },
 }
 
 /// The path of one stream (a thread) through the program.
 #[derive(Debug)]
 pub struct Path {
+    /// Number of the stream as in `t0`, not an index.
     pub stream: u32,
     /// In execution order; all are true on this run.
     pub conditions: Vec<Condition>,
     /// Effects of input that are not followed.
     pub losses: Vec<Imprecision>,
+    /// In execution order.
     pub outputs: Vec<Output>,
     /// The environment at the program's start, where it was recorded: names and values.
     pub environment: Vec<(String, Vec<u8>)>,
@@ -86,6 +103,7 @@ pub struct Path {
     pub status: Option<Term>,
     /// How the stream ended; `None` if replay stopped before.
     pub end: Option<End>,
+    /// The counters of replay at the end.
     pub counters: Counters,
     /// Number of steps that touched something input-dependent.
     pub touched: u64,

@@ -15,19 +15,24 @@ const SEGMENT: u64 = 4096;
 /// A jump of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jump {
+    /// Index of the module in the image.
     pub module: u32,
+    /// Index of the function in its module.
     pub function: u32,
     /// The instruction that jumped.
     pub index: u32,
+    /// The block that it jumped to.
     pub to: BlockId,
     /// Number of the step.
     pub step: u64,
 }
 
-/// Where two runs diverge: the jump that each took there. `None`: the run had ended.
+/// Where two runs diverge: the jump that each took there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divergence {
+    /// The jump of the first run; `None`: it had ended.
     pub first: Option<Jump>,
+    /// The jump of the second run; `None`: it had ended.
     pub second: Option<Jump>,
 }
 

@@ -11,6 +11,7 @@ use solver::{Binary, Pool, Term, Unary};
 /// The result of an intrinsic.
 #[derive(Clone, Copy, Debug)]
 pub struct Intrinsic {
+    /// The result proper, without the overflow bit.
     pub value: Term,
     /// The overflow bit, for intrinsics that return one.
     pub overflow: Option<Term>,
