@@ -20,15 +20,48 @@ pub const MAX_NAMED_ELEMENTS: usize = 4096;
 #[derive(Clone, Debug)]
 pub enum Root {
     /// Always the same part of the same object.
-    Fixed { object: u32 },
-    /// A variable with parts, at this address.
-    Global { object: u32, base: u64, ty: TypeRef },
+    Fixed {
+        /// Its number in [`Objects::all`](crate::objects::Objects::all).
+        object: u32,
+    },
+    /// A global variable with parts.
+    Global {
+        /// The variable's number in [`Objects::all`](crate::objects::Objects::all).
+        object: u32,
+        /// Its address.
+        base: u64,
+        /// Its type, an aggregate.
+        ty: TypeRef,
+    },
     /// Memory that a pointer to a record points to.
-    Record { reg: Reg, ty: TypeRef, name: u32, size: u64 },
-    /// A local variable with parts, at this offset in the frame.
-    Local { offset: u64, ty: TypeRef, name: u32 },
+    Record {
+        /// The register with the pointer.
+        reg: Reg,
+        /// The record.
+        ty: TypeRef,
+        /// The type as text, a number in [`Names`](crate::names::Names).
+        name: u32,
+        /// Size of the record in bytes, not 0.
+        size: u64,
+    },
+    /// A local variable with parts.
+    Local {
+        /// Where the variable begins in the frame.
+        offset: u64,
+        /// Its type, an aggregate.
+        ty: TypeRef,
+        /// The type as text, a number in [`Names`](crate::names::Names).
+        name: u32,
+    },
     /// Memory that a pointer to a type without parts points to.
-    Element { ty: TypeRef, name: u32, size: u64 },
+    Element {
+        /// The type that the pointer points to.
+        ty: TypeRef,
+        /// The type as text, a number in [`Names`](crate::names::Names).
+        name: u32,
+        /// Size of the type in bytes, at least 1.
+        size: u64,
+    },
     /// A pointer of unknown type.
     Untyped,
 }
@@ -36,17 +69,24 @@ pub enum Root {
 /// A load or store.
 #[derive(Clone, Debug)]
 pub struct Access {
+    /// `Get` for a load, `Set` for everything that stores.
     pub kind: Kind,
+    /// What the address is computed from.
     pub root: Root,
     /// The distance from the root, if it is constant.
     pub offset: Option<u64>,
-    /// The event site, once it is known; for variable distances, one per element.
+    /// The event site, [`NONE`] until it is made; not used for variable distances from a typed root.
     pub act: u32,
+    /// For a variable distance, the event site of each element, by distance divided by `len`; [`NONE`] until
+    /// it is made.
     pub acts: Vec<u32>,
-    /// The event site for elements without a name of their own.
+    /// The event site for elements without a name of their own, [`NONE`] until it is made.
     pub open: u32,
+    /// The instruction, an index into the function's code.
     pub index: u32,
+    /// Number of bytes; 0 for a copy or fill whose length is known only at run time.
     pub len: u64,
+    /// The machine type of the value; `None` for a copy or fill.
     pub ty: Option<Ty>,
     /// Where the value is after the instruction has run; `None` if it is in memory.
     pub value: Option<Operand>,
@@ -56,9 +96,11 @@ pub struct Access {
     pub cached: (u64, u64, u32),
 }
 
-/// The values of [`Plan::what`].
+/// In [`Plan::what`]: an instruction without events. The next three are its other values.
 pub const NOTHING: u32 = 0;
+/// A call.
 pub const CALL: u32 = 1;
+/// A return.
 pub const RETURN: u32 = 2;
 /// Accesses are numbered from this value on.
 pub const ACCESS: u32 = 3;
@@ -66,22 +108,28 @@ pub const ACCESS: u32 = 3;
 /// See the module's documentation.
 #[derive(Debug, Default)]
 pub struct Plan {
+    /// Index of the module in the image.
     pub module: u32,
+    /// Index of the function in its module.
     pub function: u32,
+    /// Index in [`TraceTables::methods`].
     pub method: u32,
     /// The kind of each instruction.
     pub what: Vec<u32>,
+    /// Loads and stores; [`ACCESS`] plus an index into this list is their value in `what`.
     pub accesses: Vec<Access>,
     /// The name and shape of each parameter; below, its register and how its value is encoded.
     pub parameters: Arc<[(u32, Shape)]>,
     pub(crate) registers: Vec<(Reg, Encoding)>,
     /// The parameter that points to the object the function works on.
     pub active: Option<(Reg, u32)>,
+    /// Bytes of the frame.
     pub frame_size: u64,
     /// The aggregates in the frame: offset, size, type.
     pub locals: Vec<(u64, u64, Option<TypeRef>)>,
     /// The event site of each return instruction, in the order of the code.
     pub returns: Vec<(u32, u32)>,
+    /// Number of loads among the accesses.
     pub loads: u32,
     /// For each call, the last callee and its event site, once there was one.
     pub called: Vec<(u32, u32)>,

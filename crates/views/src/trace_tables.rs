@@ -31,12 +31,17 @@ pub struct Global {
 
 /// See the module's documentation.
 pub struct TraceTables<'i> {
+    /// The program.
     pub image: &'i Image,
+    /// All texts of the trace.
     pub names: Names,
+    /// The event sites; events have indices into this list.
     pub acts: Vec<EventSite>,
     /// For each event site, the fields that every event needs: hash and encoding.
     pub(crate) quick: Vec<(u64, Encoding)>,
+    /// The functions; the first is [`EXTERNAL_METHOD`].
     pub methods: Vec<Method>,
+    /// The objects that events are about.
     pub objects: Objects,
     /// Sorted by address.
     pub globals: Vec<Global>,
@@ -47,6 +52,7 @@ pub struct TraceTables<'i> {
 }
 
 impl<'i> TraceTables<'i> {
+    /// Tables with the global variables and without events.
     pub fn new(image: &'i Image) -> TraceTables<'i> {
         let mut names = Names::new();
         let outside = names.intern("(outside)");
@@ -123,6 +129,7 @@ impl<'i> TraceTables<'i> {
         self.objects.named(global.address, ty, global.name)
     }
 
+    /// A type as text, a number in [`Names`]; 0 if it is not known.
     pub fn type_name(&mut self, ty: Option<TypeRef>) -> u32 {
         match ty {
             None => 0,

@@ -19,8 +19,11 @@ pub(crate) const FLEETING: u64 = 0xF1EE_7199;
 
 /// Reads values during a replay.
 pub struct Reader<'r> {
+    /// The texts of the trace, to which new ones are added.
     pub names: &'r mut Names,
+    /// The program, for names of functions and string literals.
     pub image: &'r Image,
+    /// Names that are replaced by their role in this run.
     pub own: &'r RunNames,
 }
 
