@@ -21,6 +21,7 @@ pub type ChangeSet = BTreeSet<ChangeId>;
 /// A group of lines (or a whole file) that differs between the versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
+    /// Its number in the difference.
     pub id: ChangeId,
     /// The hunk that contains it.
     pub hunk: HunkId,
@@ -29,14 +30,18 @@ pub struct Change {
     pub file: String,
     /// Path in the good version if it differs (renamed or moved).
     pub old_file: Option<String>,
+    /// What kind of difference it is.
     pub kind: ChangeKind,
+    /// Whether it can affect a compiled program.
     pub matter: ChangeClass,
     /// First line in good, from 1. If there are no old lines, the line after
     /// which the new ones were inserted (0: at the beginning).
     pub old_start: u32,
     /// The lines in good, without line ends.
     pub old_lines: Vec<String>,
+    /// As `old_start`, in bad.
     pub new_start: u32,
+    /// The lines in bad, without line ends.
     pub new_lines: Vec<String>,
     /// The enclosing function or section as `diff -p` would show it; empty if unknown.
     pub heading: String,
@@ -63,6 +68,7 @@ impl Change {
 /// change of a file as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
+    /// Its number.
     pub id: HunkId,
     /// Its changes, in order. There is more than one only where each can be reverted without the others.
     pub changes: Vec<ChangeId>,

@@ -54,9 +54,11 @@
 //!   contain.
 //! * A construct that begins and ends within a hunk (a loop, a condition, a declaration) belongs to one
 //!   change, in both versions.
-//! * An answer that [`Search::verify`] calls minimal passes, and does not pass with any single change put
-//!   back.
+//! * An answer that [`Search::verify`] calls minimal passes, and each of its changes is needed: bad does not
+//!   pass with it put back, or good does not fail without it among the changes put into good.
 //! * Answers, and the trials that led to them, do not depend on how many trials run in parallel.
+
+#![warn(missing_docs)]
 
 pub mod change;
 pub mod diff;

@@ -6,6 +6,7 @@
 /// A word of a line.
 #[derive(Debug)]
 pub struct Word<'a> {
+    /// A part of the line: letters, digits and underscores.
     pub text: &'a str,
     /// The line seems to declare it.
     pub declared: bool,

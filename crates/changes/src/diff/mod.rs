@@ -151,6 +151,8 @@ impl Difference {
         &self.changes
     }
 
+    /// The change with this number.
+    ///
     /// # Panics
     /// If the number belongs to another difference.
     #[must_use]
@@ -165,6 +167,8 @@ impl Difference {
         &self.hunks
     }
 
+    /// The hunk with this number.
+    ///
     /// # Panics
     /// If the number belongs to another difference.
     #[must_use]
@@ -184,6 +188,7 @@ impl Difference {
         self.changes.iter().map(|change| change.id).collect()
     }
 
+    /// Whether good and bad are the same.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()

@@ -11,14 +11,18 @@ use xxhash_rust::xxh3::Xxh3;
 /// What exists at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileState {
+    /// Nothing.
     Absent,
     /// A file with these bytes and permission bits.
     Content {
+        /// The content.
         bytes: Arc<[u8]>,
+        /// Permission bits, of which only those for execution make a difference.
         mode: u32,
     },
     /// A symbolic link.
     Link {
+        /// Where it points, as stored in the link.
         target: PathBuf,
     },
 }

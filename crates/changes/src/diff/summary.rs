@@ -7,29 +7,38 @@ use serde::{Deserialize, Serialize};
 /// The extent of a difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
+    /// Number of changes.
     pub changes: u32,
     /// Changes that can affect a compiled program.
     pub substantial: u32,
+    /// Lines of good that are gone or replaced in bad.
     pub old_lines: u32,
+    /// Lines of bad that are new or replace others.
     pub new_lines: u32,
+    /// The files that differ, in the order of their changes.
     pub files: Vec<FileSummary>,
 }
 
 /// The extent of the difference in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSummary {
+    /// As [`Change::file`](crate::Change::file).
     pub file: String,
     /// Its name in good if it differs.
     pub old_file: Option<String>,
     /// `added`, `deleted`, `renamed`, `binary`, `mode` or `lines`: the strongest statement about the file as
     /// a whole.
     pub kind: Option<ChangeKind>,
+    /// Number of changes in the file.
     pub changes: u32,
+    /// As [`Summary::old_lines`].
     pub old_lines: u32,
+    /// As [`Summary::new_lines`].
     pub new_lines: u32,
 }
 
 impl Difference {
+    /// The figures of the difference.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::default();

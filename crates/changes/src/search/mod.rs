@@ -60,6 +60,7 @@ pub struct Found {
     pub by_chain: ChangeSet,
     /// Changes that must be put into good with them for good to build and to fail.
     pub applied_with: ChangeSet,
+    /// What was shown of it.
     pub proof: Proof,
 }
 
@@ -78,9 +79,12 @@ pub struct Proof {
 /// Whether something was shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shown {
+    /// A trial did not show it: the opposite holds, or the outcome was unresolved.
     No,
+    /// No trial was made, or the program did not build.
     #[default]
     NotTried,
+    /// It was shown.
     Yes,
 }
 
@@ -109,12 +113,14 @@ pub enum Stage {
     Applying,
     /// Removing what is not needed.
     Shrinking,
+    /// Checking the answer, and the answer without each of its changes.
     Verifying,
 }
 
 /// Reported before each trial (or batch of trials).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
+    /// The stage that requests the trial.
     pub stage: Stage,
     /// Number of trials requested so far.
     pub asked: u64,
@@ -122,16 +128,20 @@ pub struct Progress {
     pub reverting: usize,
     /// Changes that are still suspects.
     pub suspects: usize,
-    /// Number of distinct sets tried so far, and how many of them do not build.
+    /// Number of distinct sets tried so far.
     pub sets: usize,
+    /// How many of these sets do not build.
     pub broken: usize,
 }
 
 /// A trial that was requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
+    /// The changes that were reverted in bad.
     pub reverted: ChangeSet,
+    /// What came of it.
     pub outcome: Outcome,
+    /// The stage that requested it.
     pub stage: Stage,
 }
 

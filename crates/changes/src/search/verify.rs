@@ -9,6 +9,7 @@ use crate::outcome::{Outcome, Trials};
 pub struct Verified {
     /// Of reverting all of it.
     pub outcome: Outcome,
+    /// Whether that outcome is a pass.
     pub passes: bool,
     /// It passes, and each change is needed: with the change put back, bad does not pass, or with the change
     /// left out of what is put into good, good does not fail.

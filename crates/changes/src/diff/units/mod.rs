@@ -15,7 +15,9 @@ use crate::change::{ChangeId, ChangeSet};
 /// Changes that a person makes, and undoes, together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
+    /// The changes, of one or more hunks and files.
     pub changes: ChangeSet,
+    /// Why they belong together.
     pub kind: UnitKind,
 }
 
@@ -29,7 +31,12 @@ pub enum UnitKind {
     /// Two adjacent statements were swapped.
     Swapped,
     /// An identifier was renamed, and nothing else was changed.
-    Renamed { old: String, new: String },
+    Renamed {
+        /// The name in good.
+        old: String,
+        /// The name in bad.
+        new: String,
+    },
 }
 
 /// Changes that are not yet in a unit.
