@@ -19,6 +19,7 @@
 //! println!("{} functions modelled, {} opaque", summary.functions, summary.opaque);
 //! # Ok::<(), compiler::Error>(())
 //! ```
+#![warn(missing_docs)]
 // LLVM's C interface is unsafe throughout; `llvm` documents how it is contained.
 #![allow(unsafe_code)]
 
@@ -36,28 +37,43 @@ mod vectors;
 
 use std::path::Path;
 
+/// Why a translation unit could not be compiled for recording.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The input cannot be read, or is no bitcode.
     #[error("read the bitcode: {0}")]
     Read(String),
+    /// The output cannot be written.
     #[error("write the bitcode: {0}")]
     Write(String),
+    /// A pass of LLVM has failed, or the helper code cannot be linked in.
     #[error("run LLVM's passes: {0}")]
     Passes(String),
+    /// The code does not pass LLVM's verifier after normalisation, instrumentation or an intervention.
     #[error("instrument the code: LLVM finds it invalid: {0}")]
     Invalid(String),
+    /// The unit is for another target; its triple.
     #[error("instrument for {0}: only x86-64 Linux is known")]
     Target(String),
+    /// The model cannot be encoded.
     #[error("put the model into the object: {0}")]
     Model(String),
+    /// The requested value cannot be replaced.
     #[error("intervene in `{function}`: {why}")]
-    Intervene { function: String, why: &'static str },
+    Intervene {
+        /// Linker name of the function.
+        function: String,
+        /// The reason, as a clause.
+        why: &'static str,
+    },
 }
 
 /// The result of instrumenting a translation unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {
+    /// Number of functions that have a model.
     pub functions: usize,
+    /// Number of functions that could not be modelled; they run as external code.
     pub opaque: usize,
 }
 
