@@ -6,6 +6,7 @@ use crate::model::Model;
 /// The effects of one function.
 #[derive(Clone, Copy, Debug)]
 pub struct External {
+    /// Symbol name, by which the table is sorted.
     pub name: &'static str,
     /// Memory that the function reads.
     pub reads: &'static [Range],
@@ -22,6 +23,7 @@ pub struct External {
     pub allocates: Option<Range>,
     /// Uses and definitions of the library's hidden state.
     pub hidden: &'static [Hidden],
+    /// The meaning of the result, which also tells failure.
     pub ret: Ret,
     /// Bits of [`flag`].
     pub flags: u32,
@@ -31,11 +33,15 @@ pub struct External {
 /// pointer is always an empty range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
+    /// Where the range starts.
     pub place: Place,
+    /// How long it is.
     pub len: Len,
+    /// When it counts.
     pub when: When,
 }
 
+/// The start of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The pointer in this slot.
@@ -56,6 +62,7 @@ pub enum Place {
 /// A length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Len {
+    /// A constant.
     Const(u32),
     /// The value of a slot.
     Arg(u8),
@@ -93,8 +100,10 @@ pub enum Len {
     Gcount(u8),
 }
 
+/// The condition under which a range counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
+    /// For every result.
     Always,
     /// The result, as `int`, is not negative.
     Ok,
@@ -111,13 +120,17 @@ pub enum When {
 pub enum State {
     /// The position of `strtok`.
     Tokens,
+    /// All environment variables, or the one that the owner names.
     Environment,
-    /// Generators of random numbers: `rand` and `random`, and the `rand48` family.
+    /// The generator of `rand` and `random`.
     Random,
+    /// The generator of the `rand48` family.
     Random48,
+    /// The current locale.
     Locale,
     /// The position of `getopt`, and its variables.
     Options,
+    /// The value of `errno`.
     Errno,
     /// Position, pushed-back bytes and unwritten output of a `FILE`.
     Stream,
@@ -129,7 +142,9 @@ pub enum State {
     CxxStream,
     /// Position of a `DIR`.
     Directory,
+    /// The current directory.
     WorkingDirectory,
+    /// The mask of `umask`.
     FileMask,
     /// The table of `hsearch`.
     Hashes,
@@ -140,6 +155,7 @@ pub enum State {
 /// The owner of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
+    /// The process, which has one such state.
     Process,
     /// The object that this slot points to.
     Object(u8),
@@ -151,11 +167,14 @@ pub enum Owner {
     Name(u8),
 }
 
+/// What a call does with hidden state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
+    /// The old state influences the call, and remains.
     Uses,
     /// The old state is overwritten completely.
     Sets,
+    /// The old state influences the call, which defines a new one.
     Changes,
     /// The old state remains, and does not influence the call.
     Adds,
@@ -166,8 +185,11 @@ pub enum Access {
 /// One use or definition of hidden state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hidden {
+    /// Which kind of state.
     pub state: State,
+    /// Whose state.
     pub owner: Owner,
+    /// What the call does with it.
     pub access: Access,
 }
 
@@ -196,9 +218,11 @@ impl Hidden {
 /// A library variable that exposes such state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateVariable {
+    /// Symbol name of the variable.
     pub name: &'static str,
     /// Size in bytes.
     pub size: u64,
+    /// The state that it exposes.
     pub state: State,
     /// The library reads the value that the program stored there.
     pub is_read: bool,
@@ -208,6 +232,7 @@ const fn option_variable(name: &'static str, size: u64, is_read: bool) -> StateV
     StateVariable { name, size, state: State::Options, is_read }
 }
 
+/// All library variables that expose hidden state: those of `getopt`.
 pub const STATE_VARIABLES: &[StateVariable] = &[
     option_variable("optarg", 8, false),
     option_variable("optind", 4, true),
@@ -215,9 +240,12 @@ pub const STATE_VARIABLES: &[StateVariable] = &[
     option_variable("optopt", 4, false),
 ];
 
+/// The direction of a transfer, as the program sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
+    /// The program reads.
     In,
+    /// The program writes.
     Out,
 }
 
@@ -228,11 +256,17 @@ pub enum Channel {
     Fd(u8),
     /// `FILE *` in this slot.
     Stream(u8),
+    /// The stream `stdin`.
     Stdin,
+    /// The stream `stdout`.
     Stdout,
+    /// The stream `stderr`.
     Stderr,
+    /// A clock.
     Clock,
+    /// The kernel's random numbers.
     Random,
+    /// The environment variables.
     Environment,
 }
 
@@ -258,24 +292,31 @@ pub enum Data {
     Result,
 }
 
+/// A transfer between the program and a source or destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Io {
+    /// Input or output.
     pub direction: Direction,
+    /// The source or destination.
     pub channel: Channel,
+    /// Which bytes are transferred.
     pub data: Data,
     /// Slot with the offset (`pread`).
     pub at: Option<u8>,
 }
 
+/// The format of a call, and the arguments that are formatted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     /// Slot of the format string.
     pub format: u8,
+    /// Where the arguments are.
     pub args: FormatArgs,
     /// `scanf`: the arguments are pointers to results.
     pub input: bool,
 }
 
+/// The arguments of a formatting function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatArgs {
     /// The slot of the first variadic argument.
@@ -287,11 +328,17 @@ pub enum FormatArgs {
 /// The meaning of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ret {
+    /// No result.
     Void,
+    /// An integer of at most 32 bits; -1 may tell failure.
     Int,
+    /// An integer of 64 bits.
     Long,
+    /// A `float`.
     Float,
+    /// A `double`.
     Double,
+    /// A `long double`, in two slots.
     LongDouble,
     /// A count of bytes or items, negative or zero on failure.
     Count,
@@ -309,11 +356,13 @@ pub enum Ret {
 pub mod flag {
     /// The runtime requires a hook before the call.
     pub const BEFORE: u32 = 1 << 0;
+    /// Does not return.
     pub const NORETURN: u32 = 1 << 1;
     /// May call a function that it receives.
     pub const CALLS_BACK: u32 = 1 << 2;
+    /// Frees the block at slot 0.
     pub const FREES: u32 = 1 << 3;
-    /// A synchronisation operation of threads; see [`super::External::sync`].
+    /// A synchronisation operation of threads: [`UNLOCKS`], [`WAITS`], [`WAKES`], [`JOINS`], or else a lock.
     pub const SYNC: u32 = 1 << 4;
     /// Returns a new descriptor or stream.
     pub const OPENS: u32 = 1 << 5;
@@ -323,7 +372,9 @@ pub mod flag {
     pub const SEEKS: u32 = 1 << 7;
     /// `setjmp`-like.
     pub const RETURNS_TWICE: u32 = 1 << 8;
+    /// Returns in a new process too.
     pub const FORKS: u32 = 1 << 9;
+    /// Replaces the program, unless it fails.
     pub const EXECS: u32 = 1 << 10;
     /// Ends the process; slot 0 is the status.
     pub const EXITS: u32 = 1 << 11;
@@ -333,11 +384,15 @@ pub mod flag {
     pub const MAPS: u32 = 1 << 13;
     /// Sets the disposition of the signal in slot 0.
     pub const SIGNALS: u32 = 1 << 14;
-    /// The operation of a SYNC function. Without these bits it locks.
+    /// A [`SYNC`] function that unlocks. Without one of these four bits it locks.
     pub const UNLOCKS: u32 = 1 << 15;
+    /// A [`SYNC`] function that has waited for others: for a condition, a semaphore or at a barrier.
     pub const WAITS: u32 = 1 << 16;
+    /// A [`SYNC`] function that wakes others which wait.
     pub const WAKES: u32 = 1 << 17;
+    /// A [`SYNC`] function that has waited for the end of a thread.
     pub const JOINS: u32 = 1 << 18;
+    /// Starts a thread, and stores its handle where slot 0 points.
     pub const STARTS: u32 = 1 << 19;
     /// Moves a block: slot 0 is the old address, the result the new one.
     pub const MOVES: u32 = 1 << 20;
@@ -350,6 +405,7 @@ pub mod flag {
 }
 
 impl External {
+    /// Whether it has any of these [`flag`]s.
     #[must_use]
     pub const fn has(&self, flags: u32) -> bool {
         self.flags & flags != 0

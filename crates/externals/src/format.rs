@@ -16,7 +16,9 @@
 /// A number in a format: absent, literal, or taken from an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
+    /// Absent.
     None,
+    /// Digits in the format.
     Fixed(u32),
     /// `*`: the argument with this number.
     Arg(u32),
@@ -25,6 +27,7 @@ pub enum Number {
 /// The length modifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
+    /// No modifier: an `int`, or a `double` in `printf`.
     None,
     /// `hh`
     Char,
@@ -62,18 +65,27 @@ impl Size {
 pub struct Conversion {
     /// Start offset in the format.
     pub start: usize,
+    /// End offset in the format, exclusive.
     pub end: usize,
     /// The conversion letter. `S` and `C` are converted to `ls` and `lc`.
     pub kind: u8,
+    /// The length modifier.
     pub size: Size,
     /// Number of the argument it formats. `%%`, `%m` and (in `scanf`) `%*d` have none.
     pub arg: Option<u32>,
+    /// Minimal width of output, maximal width of input.
     pub width: Number,
+    /// Digits or bytes of output; [`Number::None`] in `scanf`.
     pub precision: Number,
+    /// `-`: padded on the right.
     pub left: bool,
+    /// `+`: positive numbers get a sign.
     pub plus: bool,
+    /// A blank: positive numbers get a blank in place of a sign.
     pub space: bool,
+    /// `#`: with the prefix of the radix, or always with a decimal point.
     pub alternate: bool,
+    /// `0`: padded with zeros instead of blanks.
     pub zero: bool,
     /// `'`: thousands are grouped.
     pub grouped: bool,
@@ -81,13 +93,17 @@ pub struct Conversion {
     pub allocate: bool,
 }
 
+/// A part of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// A range of the format that is copied literally.
     Literal {
+        /// Start offset in the format.
         start: usize,
+        /// End offset in the format, exclusive.
         end: usize,
     },
+    /// Bytes that convert an argument, or stand for other bytes (`%%`).
     Conversion(Conversion),
 }
 
@@ -102,11 +118,13 @@ pub struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    /// Parses a format of `printf`, without its NUL.
     #[must_use]
     pub fn printf(text: &'a [u8]) -> Self {
         Parser { text, at: 0, next_arg: 0, input: false }
     }
 
+    /// Parses a format of `scanf`, without its NUL.
     #[must_use]
     pub fn scanf(text: &'a [u8]) -> Self {
         Parser { text, at: 0, next_arg: 0, input: true }

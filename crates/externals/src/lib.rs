@@ -19,6 +19,7 @@
 //! assert_eq!(externals::by_id(externals::id("strlen").unwrap()).unwrap().name, "strlen");
 //! ```
 #![no_std]
+#![warn(missing_docs)]
 
 #[cfg(test)]
 extern crate std;

@@ -8,7 +8,9 @@
 
 /// The memory interface of a model. Addresses wrap; no operation fails.
 pub trait Memory {
+    /// Copies bytes out of memory.
     fn read(&mut self, at: u64, into: &mut [u8]);
+    /// Copies bytes to memory.
     fn write(&mut self, at: u64, bytes: &[u8]);
 
     /// Distance to the first `byte` among the next `limit` bytes.
@@ -32,6 +34,7 @@ pub trait Memory {
         }
     }
 
+    /// Stores a byte `len` times.
     fn fill(&mut self, to: u64, byte: u8, len: u64) {
         let buffer = [byte; 256];
         let mut done = 0;
@@ -42,6 +45,7 @@ pub trait Memory {
         }
     }
 
+    /// One byte of memory.
     fn byte(&mut self, at: u64) -> u8 {
         let mut b = [0];
         self.read(at, &mut b);
@@ -67,51 +71,92 @@ impl core::fmt::Display for TooLong {
 
 impl core::error::Error for TooLong {}
 
+/// The functions that have a model. Each stands for the C function of its name and for its aliases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// No effect, no result.
     Nothing,
     /// The result is logged as usual. The allocated bytes are zero.
     Calloc,
+    /// Also `memmove`: the ranges may overlap.
     Memcpy,
+    /// `memcpy` that returns the end of the destination.
     Mempcpy,
+    /// Copies up to and with a byte; the result is the address after it, or null.
     Memccpy,
+    /// Fills with a byte.
     Memset,
+    /// Fills with zeros.
     Bzero,
+    /// `memmove` with source and destination exchanged.
     Bcopy,
+    /// Also `bcmp`; the result is the difference of the first bytes that differ.
     Memcmp,
+    /// The first byte of a value in a range, or null.
     Memchr,
+    /// The first byte of a value, which must exist.
     Rawmemchr,
+    /// The last byte of a value in a range, or null.
     Memrchr,
+    /// The first occurrence of a range in another, or null.
     Memmem,
+    /// The length without NUL.
     Strlen,
+    /// The length without NUL, at most slot 1.
     Strnlen,
+    /// Also `strcoll`; the result is the difference of the first bytes that differ.
     Strcmp,
+    /// As [`Model::Strcmp`], for at most slot 2 bytes.
     Strncmp,
+    /// As [`Model::Strcmp`], without regard to the case of ASCII letters.
     Strcasecmp,
+    /// As [`Model::Strcasecmp`], for at most slot 2 bytes.
     Strncasecmp,
+    /// Also `index`: the first byte of a value in a string, or null.
     Strchr,
+    /// Also `rindex`: the last byte of a value in a string, or null.
     Strrchr,
+    /// As [`Model::Strchr`], but the string's end instead of null.
     Strchrnul,
+    /// Copies a string; the result is the destination.
     Strcpy,
+    /// Copies a string; the result is the end of the copy.
     Stpcpy,
+    /// Copies at most slot 2 bytes and fills up with zeros; the result is the destination.
     Strncpy,
+    /// As [`Model::Strncpy`]; the result is the end of the copied string.
     Stpncpy,
+    /// Appends a string; the result is the destination.
     Strcat,
+    /// Appends at most slot 2 bytes and a NUL; the result is the destination.
     Strncat,
+    /// The first occurrence of a string in another, or null.
     Strstr,
+    /// The length of the longest prefix with only bytes of a set.
     Strspn,
+    /// The length of the longest prefix without bytes of a set.
     Strcspn,
+    /// The first byte of a set in a string, or null.
     Strpbrk,
+    /// The absolute value of an `int`.
     Abs,
+    /// Also `llabs` and `imaxabs`: the absolute value of a `long`.
     Labs,
+    /// The number of the lowest set bit of an `int`, from 1; 0 if there is none.
     Ffs,
+    /// Also `ffsll`: the same for a `long`.
     Ffsl,
+    /// The upper case of an ASCII letter; every other value stays.
     Toupper,
+    /// The lower case of an ASCII letter; every other value stays.
     Tolower,
+    /// Whether a value fits into 7 bits, as 0 or 1.
     Isascii,
+    /// The low 7 bits.
     Toascii,
+    /// `htons` and `ntohs`: the bytes of a 16-bit number exchanged.
     Swap16,
+    /// `htonl` and `ntohl`: the bytes of a 32-bit number reversed.
     Swap32,
 }
 
