@@ -157,10 +157,10 @@ pub mod header {
     pub const AT_FORK_POSITION: usize = 144;
     pub const AT_EVENTS: usize = 152;
     pub const AT_MISSES: usize = 160;
-    /// One past the last field. The rest of the page is private to the runtime.
     pub const AT_IDENTITY: usize = 176;
     pub const AT_CALLS: usize = 184;
     pub const AT_OPAQUE: usize = 192;
+    /// One past the last field. The rest of the page is private to the runtime.
     pub const FIELDS_END: usize = 200;
 }
 
