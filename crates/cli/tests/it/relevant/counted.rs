@@ -6,8 +6,6 @@ use crate::sandbox::recorded;
 use replay::process::LoadedProcess;
 use slice::{Criterion, Occurrence, Precision, Relevance, Slice, Slicer, SlicerOptions, Wanted};
 
-#[allow(dead_code)] // The other user counts steps in a graph.
-
 /// What must be the same.
 type Sites = (Vec<(slice::Site, slice::slice::Taken)>, Option<Occurrence>);
 
