@@ -1,7 +1,7 @@
 //! The 80-bit `long double`, in software.
 //!
-//! A value is its 80 bits, as the register pair holds them. Of several NaN operands the first is the result,
-//! made quiet.
+//! A value is its 80 bits, as the register pair holds them. x87's rules for NaN differ from SSE's: see
+//! [`nan_of`].
 
 use program::inst::{FloatOp, FloatPred};
 use rustc_apfloat::ieee::{Double, Single, X87DoubleExtended as X};
@@ -23,11 +23,8 @@ fn is_nan(bits: u128) -> bool {
 
 /// `a op b`, rounded to nearest; [`FloatOp::Rem`] is `fmod`.
 pub fn op(op: FloatOp, a: u128, b: u128) -> u128 {
-    if is_nan(a) {
-        return a | QUIET;
-    }
-    if is_nan(b) {
-        return b | QUIET;
+    if let Some(nan) = nan_of(a, b) {
+        return nan;
     }
     let (l, r) = (x(a), x(b));
     let v = match op {
@@ -38,6 +35,21 @@ pub fn op(op: FloatOp, a: u128, b: u128) -> u128 {
         FloatOp::Rem => l.c_fmod(r).value,
     };
     canonical(v)
+}
+
+/// The result of an operation with a NaN operand, made quiet: of two, the quiet one of a quiet and a signalling
+/// NaN, else the one with the larger significand, else the positive one.
+fn nan_of(a: u128, b: u128) -> Option<u128> {
+    let nan = match (is_nan(a), is_nan(b)) {
+        (false, false) => return None,
+        (true, false) => a,
+        (false, true) => b,
+        (true, true) => {
+            let key = |v: u128| (v & QUIET, v as u64, v & SIGN == 0);
+            if key(a) >= key(b) { a } else { b }
+        }
+    };
+    Some(nan | QUIET)
 }
 
 fn canonical(v: X) -> u128 {
