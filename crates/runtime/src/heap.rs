@@ -50,11 +50,24 @@ pub unsafe fn follow(ctx: &mut Context, external: &External, call: &Call<'_>) {
         && size >= LARGE
     {
         try_locked(|blocks| {
-            if let Some(place) = blocks.iter_mut().find(|b| b.0 == 0 || b.0 == address) {
+            // Other code may have freed a block that was at this address.
+            let wanted = if blocks.iter().any(|b| b.0 == address) { address } else { 0 };
+            if let Some(place) = blocks.iter_mut().find(|b| b.0 == wanted) {
                 if place.0 == 0 {
                     COUNT.fetch_add(1, Relaxed);
                 }
                 *place = (address, size);
+            }
+        });
+    } else if let Some((address, _)) = block
+        && external.has(flag::MOVES)
+        && COUNT.load(Relaxed) > 0
+    {
+        // A large block that was made small in place: what follows it may belong to others now.
+        try_locked(|blocks| {
+            if let Some(place) = blocks.iter_mut().find(|b| b.0 == address) {
+                COUNT.fetch_sub(1, Relaxed);
+                *place = (0, 0);
             }
         });
     }

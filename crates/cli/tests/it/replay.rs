@@ -320,3 +320,37 @@ fn a_damaged_model_is_named() {
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("the recording's own copy is of no use"), "{said}");
 }
+
+/// A large block of the heap is made small in place and then freed, while its former end is in use.
+#[test]
+fn the_end_that_a_block_lost_is_not_freed_with_it() {
+    let mut sandbox = Sandbox::with_program(
+        "p",
+        r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void) {
+    // glibc takes later blocks of this size from the heap, after one was unmapped.
+    free(malloc(4 << 20));
+    char *large = malloc(1 << 20);
+    memset(large, 'x', 1 << 20);
+    char *small = realloc(large, 1000);
+    int in_place = small == large;
+    char *other = malloc(200000);
+    memset(other, 'z', 200000);
+    free(small);
+    unsigned sum = 0;
+    for (int i = 0; i < 200000; i++)
+        sum += other[i];
+    printf("%d %u\n", in_place, sum);
+}
+"#,
+    );
+    let output = sandbox.record("./p", "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1 24400000\n");
+    let answer: serde_json::Value =
+        serde_json::from_str(&sandbox.quietly("relapse replay run --json")).unwrap();
+    assert!(answer["loads"].as_u64().unwrap() >= 200_000);
+    assert!(answer["mispredicted"].as_u64().unwrap() < 100, "{}", answer["mispredicted"]);
+}
