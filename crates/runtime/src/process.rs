@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use recording::event::{Event, VERSION, process as tag};
 
 unsafe extern "C" {
-    fn on_exit(f: extern "C" fn(i32, *mut u8), arg: *mut u8) -> i32;
+    fn __cxa_atexit(f: extern "C" fn(*mut u8, i32), arg: *mut u8, library: *mut u8) -> i32;
     fn pthread_key_delete(key: u32) -> i32;
     fn pthread_key_create(key: *mut u32, destructor: unsafe extern "C" fn(*mut u8)) -> i32;
 }
@@ -172,9 +172,9 @@ pub unsafe fn start() {
     module::begin_file();
     fork::install();
     crash::install();
-    // SAFETY: `on_process_exit` has the type that `on_exit` requires and uses no argument; `pin_library` keeps its code
-    // mapped.
-    unsafe { on_exit(on_process_exit, core::ptr::null_mut()) };
+    // SAFETY: glibc calls such functions with their argument and the exit status. `on_process_exit` uses no
+    // argument; `pin_library` keeps its code mapped, and without a library it runs on `exit` only.
+    unsafe { __cxa_atexit(on_process_exit, core::ptr::null_mut(), core::ptr::null_mut()) };
 }
 
 /// Reads the environment; the directory is made absolute, as the program may
@@ -346,8 +346,9 @@ pub fn note_incomplete(reason: &[u8]) -> bool {
     fd.is_ok()
 }
 
-/// Runs on `exit`, after the program's own handlers: saves the status for [`finish`].
-extern "C" fn on_process_exit(status: i32, _: *mut u8) {
+/// Runs on `exit`, after the program's own handlers: saves the status for [`finish`]. Not by `on_exit`: builds
+/// that forbid their libraries to call `exit` search for the word among undefined symbols.
+extern "C" fn on_process_exit(_: *mut u8, status: i32) {
     STATUS.store(status.cast_unsigned(), Relaxed);
 }
 
