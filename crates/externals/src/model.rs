@@ -197,7 +197,7 @@ pub fn evaluate<M: Memory>(model: Model, args: &[u64], result: u64, m: &mut M) -
         }
         Model::Memccpy => {
             let (byte, n) = (n as u8, arg(3));
-            let found = m.find(b, byte, n);
+            let found = find(m, b, byte, n)?;
             let len = found.map_or(n, |at| at + 1);
             bounded(m, len)?;
             m.copy(a, b, len);
@@ -217,7 +217,7 @@ pub fn evaluate<M: Memory>(model: Model, args: &[u64], result: u64, m: &mut M) -
             bounded(m, n)?;
             compare(m, a, b, n, false, false)
         }
-        Model::Memchr => m.find(a, b as u8, n).map_or(0, |i| a.wrapping_add(i)),
+        Model::Memchr => find(m, a, b as u8, n)?.map_or(0, |i| a.wrapping_add(i)),
         Model::Rawmemchr => a.wrapping_add(end(m, a, b as u8)?),
         Model::Memrchr => {
             bounded(m, n)?;
@@ -230,7 +230,7 @@ pub fn evaluate<M: Memory>(model: Model, args: &[u64], result: u64, m: &mut M) -
             search(m, a, b, n, needle)
         }
         Model::Strlen => end(m, a, 0)?,
-        Model::Strnlen => m.find(a, 0, b).unwrap_or(b),
+        Model::Strnlen => find(m, a, 0, b)?.unwrap_or(b),
         Model::Strcmp => compare(m, a, b, u64::MAX, true, false),
         Model::Strncmp => compare(m, a, b, n, true, false),
         Model::Strcasecmp => compare(m, a, b, u64::MAX, true, true),
@@ -303,6 +303,15 @@ pub fn evaluate<M: Memory>(model: Model, args: &[u64], result: u64, m: &mut M) -
 
 fn bounded<M: Memory>(m: &M, len: u64) -> Result<(), TooLong> {
     if len <= m.limit() { Ok(()) } else { Err(TooLong) }
+}
+
+/// Distance to a byte among the next `n`. A program may give a huge `n` if it knows that the byte is there.
+fn find<M: Memory>(m: &mut M, at: u64, byte: u8, n: u64) -> Result<Option<u64>, TooLong> {
+    let found = m.find(at, byte, n.min(m.limit()));
+    if found.is_none() {
+        bounded(m, n)?;
+    }
+    Ok(found)
 }
 
 /// Distance to a terminator byte, which must exist.

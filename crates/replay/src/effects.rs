@@ -165,9 +165,14 @@ pub fn appends(call: &ExternalCall<'_>) -> Option<u64> {
 /// Whether a call may have set `errno`: its result indicates a failure, or cannot exclude one.
 fn fails(known: &externals::External, call: &ExternalCall<'_>) -> bool {
     let result = call.result.first().copied().unwrap_or(0);
+    // Numbers out of range have results that are numbers.
+    if known.name.contains("strto") || known.name.contains("wcsto") {
+        return true;
+    }
     match known.ret {
         Ret::Void | Ret::Float | Ret::LongDouble => false,
-        Ret::Double | Ret::Long => known.name.contains("strto") || result == u64::MAX,
+        Ret::Double => !f64::from_bits(result).is_finite(),
+        Ret::Long => result == u64::MAX,
         Ret::Int | Ret::Count | Ret::Fd => result as u32 == u32::MAX || result == u64::MAX,
         Ret::Pointer | Ret::Stream => result == 0 || result == u64::MAX,
         Ret::Into(_) => false,

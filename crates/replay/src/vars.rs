@@ -39,7 +39,7 @@ impl<'m> Bindings<'m> {
                 }
             }
         }
-        // A few passes suffice: states only shrink.
+        // A few passes suffice: a block that no pass has reached restricts nothing, so states only shrink.
         let mut changed = true;
         while changed {
             changed = false;
@@ -55,7 +55,7 @@ impl<'m> Bindings<'m> {
                         }
                     });
                 }
-                let state = state.unwrap_or_default();
+                let Some(state) = state else { continue };
                 let block = &function.blocks[b];
                 let mut end = state.clone();
                 apply(function, block.start, block.end, &mut end);
@@ -776,5 +776,51 @@ mod tests {
         assert_eq!(f.variable_named("y", 3), None);
         // The last value assigned in a scope is available when control leaves it.
         assert_eq!(b.after(6, 3).first().map(|b| b.home), Some(value(3)));
+    }
+
+    #[test]
+    fn a_binding_holds_where_all_paths_keep_it() {
+        use program::inst::{Inst, Operand};
+        use program::model::{Block, Place, Variable};
+        // Blocks: 0 entry, 1, 2, 3, 4 return; the loop 2, 1, 3 is entered at 2, behind a block that precedes it.
+        let branch = |then, otherwise| Inst::Branch { cond: Operand::Const(1), then, otherwise };
+        let code = vec![
+            Inst::Jump { to: 2 },
+            Inst::Jump { to: 3 },
+            branch(1, 4),
+            Inst::Jump { to: 2 },
+            Inst::Return { value: None, ret: Vec::new() },
+        ];
+        let binding = |at, variable| Binding { at, variable, home: Home::Nowhere, part: None };
+        let variable =
+            |name: &str| Variable { name: name.to_owned(), ty: None, file: 0, line: 1, arg: 0, scope: None };
+        let function = Function {
+            name: "f".to_owned(),
+            symbol: 0,
+            params: Vec::new(),
+            ret: Vec::new(),
+            result: None,
+            variadic: false,
+            slots: 0,
+            frame_size: 0,
+            frame_align: 16,
+            first_site: 0,
+            blocks: (0..5).map(|b| Block { start: b, end: b + 1, phis: Vec::new() }).collect(),
+            code_places: vec![0; code.len()],
+            code,
+            places: vec![Place::default()],
+            variables: vec![variable("kept"), variable("changed")],
+            scopes: Vec::new(),
+            bindings: vec![binding(0, 0), binding(0, 1), binding(3, 1)],
+            bits: Vec::new(),
+            file: 0,
+            line: 1,
+        };
+        let bindings = Bindings::of(&function);
+        for index in 1..5 {
+            assert_eq!(bindings.at(index, 0).len(), 1, "kept at {index}");
+        }
+        // In the loop it is one of two.
+        assert_eq!(bindings.at(2, 1), Vec::<&Binding>::new());
     }
 }
