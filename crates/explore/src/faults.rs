@@ -19,7 +19,7 @@ use program::inst::{BinOp, Inst, Operand};
 use program::model::{Function, Module};
 use replay::image::Image;
 use replay::machine::Machine;
-use replay::observer::Observer;
+use replay::observer::Null;
 use solver::Term;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
@@ -213,19 +213,11 @@ impl Faults {
     }
 }
 
-/// Replays without reports.
-struct Unobserved;
-
-impl Observer for Unobserved {
-    const STEPS: bool = false;
-    const ALL_STEPS: bool = false;
-}
-
 /// The instruction at which a run ended; `None` if it does not replay.
 fn last_instruction(run: &Rerun) -> Option<Place> {
     let loaded = run.process.stream(run.stream)?;
     let mut machine = Machine::new(&run.process.image, &loaded.stream);
-    machine.run(&mut Unobserved, u64::MAX).ok()?;
+    machine.run(&mut Null, u64::MAX).ok()?;
     let frame = machine.frames().last()?;
     let code = run.process.image.code(frame.function);
     Some((code.module, code.function, frame.pc))
