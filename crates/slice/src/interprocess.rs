@@ -37,6 +37,8 @@ pub struct Received {
     pub text: Vec<u8>,
     /// All bytes that the reading calls read.
     pub around: Vec<u8>,
+    /// The position of `text` in `around`.
+    pub within: usize,
     /// One of the executions that read them, or that needed them.
     pub node: NodeId,
 }
@@ -186,8 +188,9 @@ impl Slicer<'_> {
                     .find(|range| range.start <= bytes.start && bytes.end <= range.end)
                     .unwrap_or(&bytes)
                     .clone();
+                let within = (bytes.start - wide.start) as usize;
                 let around = taken.around.range(wide).map(|(_, byte)| *byte).collect();
-                received.push(Received { from: from.clone(), bytes, text, around, node: taken.node });
+                received.push(Received { from: from.clone(), bytes, text, around, within, node: taken.node });
             }
         }
         Ok(received)
@@ -261,8 +264,7 @@ impl Slicer<'_> {
             (true, None) => {
                 let mut places = written.keys().copied().filter(|start| is_at(*start, &received.around));
                 let (Some(start), None) = (places.next(), places.next()) else { return Ok(None) };
-                let within = received.around.windows(received.text.len()).position(|w| w == received.text);
-                (start + within.unwrap_or(0) as u64, &received.text[..])
+                (start + received.within as u64, &received.text[..])
             }
             (false, _) => (received.bytes.start, &received.text[..]),
         };

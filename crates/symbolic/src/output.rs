@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::inputs::Origin;
 use crate::observer::StepObserver;
 use externals::FormatArgs;
-use externals::format::{Parser, Piece};
+use externals::format::{Number, Parser, Piece};
 use replay::format::{Arguments, Formatted, format};
 use replay::observer::{ExternalCall, View};
 use solver::{Binary, Term};
@@ -89,11 +89,14 @@ impl<W: StepObserver> Engine<'_, W> {
         for (range, piece) in self.pieces(view, call, &formatted) {
             match piece {
                 Printed::Bytes(terms) => output.terms.extend(terms),
-                Printed::Text(terms) => {
-                    for (_, term) in &terms {
+                Printed::Text { bytes, end } => {
+                    for (_, term) in &bytes {
                         self.goes_on(view, *term);
                     }
-                    output.terms.extend(terms);
+                    if let Some(end) = end {
+                        self.byte_is(view, end, 0, true);
+                    }
+                    output.terms.extend(bytes);
                 }
                 Printed::Number { term, conversion } => {
                     numbers = true;
@@ -139,33 +142,49 @@ impl<W: StepObserver> Engine<'_, W> {
         let slots = variadic_slots(call, first);
         for part in &formatted.parts {
             let Some(argument) = part.arg else { continue };
-            let kind = Parser::printf(&text).find_map(|p| match p {
-                Piece::Conversion(c) if c.start == part.format.start => Some(c.kind),
+            let conversion = Parser::printf(&text).find_map(|p| match p {
+                Piece::Conversion(c) if c.start == part.format.start => Some(c),
                 _ => None,
             });
+            let Some(conversion) = conversion else { continue };
             let Some(slot) = slots.get(argument as usize).copied() else { continue };
             let range = part.output.start as u32..part.output.end as u32;
             let term = self.frames.get(view.depth as usize - 1).and_then(|f| f.get(slot));
-            match kind {
-                Some(b's') => {
+            match conversion.kind {
+                b's' => {
                     let from = view.regs.get(slot as usize).copied().unwrap_or(0);
                     let shown = &formatted.bytes[part.output.clone()];
-                    // Padding may precede or follow the string, so it is found by its bytes.
-                    let string = view.memory.peek_string(from, shown.len());
-                    let Some(start) = shown.windows(string.len().max(1)).position(|w| w == string) else {
-                        continue;
+                    let precision = match conversion.precision {
+                        Number::None => None,
+                        Number::Fixed(most) => Some(most as usize),
+                        Number::Arg(number) => {
+                            let slot = slots.get(number as usize);
+                            let value = slot.and_then(|slot| view.regs.get(*slot as usize));
+                            // A negative one counts as absent.
+                            value.and_then(|value| usize::try_from(*value as i32).ok())
+                        }
                     };
-                    let mut terms = Vec::new();
-                    for i in 0..string.len() {
+                    let whole = view.memory.peek_string(from, shown.len());
+                    let len = precision.map_or(whole.len(), |most| whole.len().min(most));
+                    // The rest of the width is padding.
+                    let start = if conversion.left { 0 } else { shown.len() - len };
+                    if !shown[start..].starts_with(&whole[..len]) {
+                        continue;
+                    }
+                    let mut bytes = Vec::new();
+                    for i in 0..len {
                         if let Some(term) = self.byte(from.wrapping_add(i as u64)) {
-                            terms.push((range.start + (start + i) as u32, term));
+                            bytes.push((range.start + (start + i) as u32, term));
                         }
                     }
-                    if !terms.is_empty() {
-                        found.push((range, Printed::Text(terms)));
+                    let is_cut = precision.is_some_and(|most| most <= len);
+                    let end = (!is_cut).then_some(from.wrapping_add(len as u64));
+                    let end = end.filter(|end| view.memory.peek_string(*end, 1).is_empty());
+                    if !bytes.is_empty() || end.is_some_and(|end| self.any(end, 1)) {
+                        found.push((range, Printed::Text { bytes, end }));
                     }
                 }
-                Some(b'c') if range.len() == 1 => {
+                b'c' if range.len() == 1 => {
                     if let Some(term) = term {
                         let byte = self.fit(term, 8);
                         found.push((range.clone(), Printed::Bytes(vec![(range.start, byte)])));
@@ -187,8 +206,8 @@ impl<W: StepObserver> Engine<'_, W> {
 pub(crate) enum Printed {
     /// Copied byte by byte: position in the text, and term.
     Bytes(Vec<(u32, Term)>),
-    /// The same of a string, which a zero would end.
-    Text(Vec<(u32, Term)>),
+    /// The same of a string, which a zero would end, and the address of the zero that ended it.
+    Text { bytes: Vec<(u32, Term)>, end: Option<u64> },
     /// A number, and how it was printed.
     Number { term: Term, conversion: Vec<u8> },
 }

@@ -5,6 +5,7 @@ use crate::{Error, Result};
 use program::cfg::{Graph, Loop};
 use program::inst::BlockId;
 use program::model::Function;
+use program::names::readable;
 use replay::observer::{Effect, Observer, View};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -291,7 +292,8 @@ impl Observer for Scan {
         }
         if view.depth > self.window.shape.depth {
             if self.call.is_none() {
-                self.call = Some((self.before, view.function().name.clone()));
+                let callee = readable(&view.function().name).into_owned();
+                self.call = Some((self.before, callee));
             }
             return;
         }
@@ -304,7 +306,7 @@ impl Observer for Scan {
         if self.file.is_empty() || own && !self.named {
             self.named = own;
             self.file = view.module().file_path(function.file);
-            self.function.clone_from(&function.name);
+            self.function = readable(&function.name).into_owned();
         }
         if place.line > 0 && place.line != self.line {
             self.line = place.line;

@@ -262,7 +262,7 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 
     /// Adds the condition that a byte has this value, or does not, if the byte depends on input.
-    fn byte_is(&mut self, view: &View<'_>, at: u64, byte: u8, is: bool) {
+    pub(crate) fn byte_is(&mut self, view: &View<'_>, at: u64, byte: u8, is: bool) {
         if let Some(term) = self.byte(at) {
             let value = self.constant(8, byte.into());
             let same = self.pool().binary(Binary::Eq, term, value);

@@ -28,8 +28,11 @@ impl<W: StepObserver> Engine<'_, W> {
             return false;
         }
         for (_, piece) in pieces {
+            if let Printed::Text { end: Some(end), .. } = &piece {
+                self.byte_is(view, *end, 0, true);
+            }
             match piece {
-                Printed::Bytes(terms) | Printed::Text(terms) => {
+                Printed::Bytes(terms) | Printed::Text { bytes: terms, .. } => {
                     for (place, term) in terms {
                         // A byte that became zero would end the string.
                         self.goes_on(view, term);

@@ -433,3 +433,21 @@ fn a_path_condition_is_met_by_exactly_the_inputs_of_its_way() {
     }
     assert!(exact >= 8, "only {exact} programs were followed exactly");
 }
+
+#[test]
+fn strings_are_printed_with_their_padding_up_to_their_end() {
+    let source = "#include <stdio.h>
+int main(void) {
+    char s[8] = \"\";
+    fread(s, 1, 5, stdin);
+    printf(\"%5.2s|%-4s|\\n\", s, s + 2);
+}
+";
+    // Blanks, like the padding; the last byte ends the second string.
+    let f = followed(source, "./p", " b  \0");
+    let output = &f.path.outputs[0];
+    assert_eq!(output.bytes, b"    b|    |\n");
+    assert_eq!(output.terms.iter().map(|term| term.0).collect::<Vec<_>>(), [3, 4, 6, 7]);
+    assert_eq!(f.range(&Origin::Stdin, 4), [0], "the end of the second string");
+    assert!(!f.range(&Origin::Stdin, 3).contains(&0), "it does not end before");
+}
