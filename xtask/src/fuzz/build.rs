@@ -44,6 +44,10 @@ pub fn check(tools: &Tools, plan: &Plan, dir: &Path) -> Result<Verdict> {
     if plain.timed_out {
         return Ok(Verdict::Skipped("runs too long".to_owned()));
     }
+    // An indirect function of the executable cannot be called by a library that needs its address at start.
+    if String::from_utf8_lossy(&plain.stderr).contains("IFUNC symbol") {
+        return Ok(Verdict::Skipped("the loader refuses it".to_owned()));
+    }
     if let Some(complaint) = build(&compilers, plan, &dir.join("ours"), true)? {
         return Ok(Verdict::Failed(Fault::Compile, complaint));
     }
