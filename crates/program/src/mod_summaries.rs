@@ -13,6 +13,7 @@ use crate::points_to::{Place, PointsTo, Precision, slots};
 use crate::whole::{Callee, LinkedProgram};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A range of bytes that may be stored to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,15 +56,17 @@ pub struct ModSummaries {
 }
 
 impl ModSummaries {
-    /// Analyses all functions of a program.
+    /// Analyses all functions of a program; `None` if another thread set `stop` before the end.
     #[must_use]
     pub fn compute(
         whole: &LinkedProgram<'_>,
         outside: &dyn Outside,
         precision: Precision,
         entries: &[u32],
-    ) -> ModSummaries {
-        let pointers = PointsTo::compute(whole, outside, precision, entries);
+        stop: Option<&AtomicBool>,
+    ) -> Option<ModSummaries> {
+        let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        let pointers = PointsTo::compute_until(whole, outside, precision, entries, stop)?;
         let frames = (0..whole.functions()).map(|f| frame_addresses(whole, f)).collect();
         let mut instances = vec![Vec::new(); whole.functions() as usize];
         for instance in 0..pointers.instances() {
@@ -80,6 +83,9 @@ impl ModSummaries {
         };
         let mut numbers = TargetInterner::default();
         for instance in 0..all.pointers.instances() {
+            if is_stopped() {
+                return None;
+            }
             let code = whole.function(all.pointers.function(instance)).code.iter().enumerate();
             let stores = code.filter_map(|(index, inst)| {
                 let set = all.stores(whole, outside, instance, inst, &mut numbers);
@@ -89,7 +95,7 @@ impl ModSummaries {
             all.direct.push(stores);
         }
         all.targets = numbers.list;
-        all.summaries = all.summaries(whole, outside);
+        all.summaries = all.summaries(whole, outside, &is_stopped)?;
         for instances in &all.instances {
             let mut set = Bits::default();
             for instance in instances {
@@ -97,7 +103,7 @@ impl ModSummaries {
             }
             all.functions.push(set);
         }
-        all
+        Some(all)
     }
 
     /// The points-to sets.
@@ -198,7 +204,12 @@ impl ModSummaries {
         all.into_iter().collect()
     }
 
-    fn summaries(&self, whole: &LinkedProgram<'_>, outside: &dyn Outside) -> Vec<Bits> {
+    fn summaries(
+        &self,
+        whole: &LinkedProgram<'_>,
+        outside: &dyn Outside,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Option<Vec<Bits>> {
         let count = self.pointers.instances();
         let foreign: Bits = (0..self.targets.len() as u32)
             .filter(|t| matches!(self.targets[*t as usize], Target::Of { .. }))
@@ -206,6 +217,9 @@ impl ModSummaries {
         let mut sets: Vec<Bits> = Vec::new();
         let mut callers: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); count as usize];
         for instance in 0..count {
+            if is_stopped() {
+                return None;
+            }
             let mut set = Bits::default();
             for (_, stores) in &self.direct[instance as usize] {
                 set.extend(stores);
@@ -219,6 +233,9 @@ impl ModSummaries {
         }
         let mut work: Vec<u32> = (0..count).rev().collect();
         while let Some(callee) = work.pop() {
+            if is_stopped() {
+                return None;
+            }
             let given = sets[callee as usize].clone();
             for caller in &callers[callee as usize] {
                 if sets[*caller as usize].extend(&given) {
@@ -226,7 +243,7 @@ impl ModSummaries {
                 }
             }
         }
-        sets
+        Some(sets)
     }
 
     /// The memory that an instruction stores to directly or by a call to a function without a

@@ -35,6 +35,7 @@ use instances::Instances;
 use instances::Var;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum length of the call chain, including the innermost call, that identifies an instance.
 pub const MAX_CALL_CHAIN: usize = wrappers::MAX_HEIGHT as usize + 1;
@@ -77,11 +78,25 @@ pub struct PointsTo {
     coarse: bool,
 }
 
+/// When an analysis gives up.
+#[derive(Clone, Copy)]
+struct Limits<'l> {
+    /// Work limit of the precise analysis.
+    most: u64,
+    /// Set by another thread when no result is wanted any more.
+    stop: Option<&'l AtomicBool>,
+}
+
+impl Limits<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}
+
 /// The interface of a constraint solver.
 trait Solver {
-    /// Adds the constraints that are new since the last call and solves. False if the work limit
-    /// was exceeded.
-    fn solve(&mut self, all: &Constraints<'_, '_>) -> bool;
+    /// Adds the constraints that are new since the last call and solves. False if a limit was exceeded.
+    fn solve(&mut self, all: &Constraints<'_, '_>, limits: Limits<'_>) -> bool;
     /// The same number for variables with equal points-to sets.
     fn class(&mut self, var: Var) -> u32;
     /// The points-to set of a variable.
@@ -98,26 +113,41 @@ impl PointsTo {
         precision: Precision,
         entries: &[u32],
     ) -> PointsTo {
-        PointsTo::within(whole, outside, precision, entries, WORK_LIMIT)
+        PointsTo::within(whole, outside, precision, entries, Limits { most: WORK_LIMIT, stop: None }).0
     }
 
-    /// As `compute`, with a work limit for the precise analysis.
+    /// As `compute`; `None` if another thread set `stop` before the end.
+    #[must_use]
+    pub fn compute_until(
+        whole: &LinkedProgram<'_>,
+        outside: &dyn Outside,
+        precision: Precision,
+        entries: &[u32],
+        stop: Option<&AtomicBool>,
+    ) -> Option<PointsTo> {
+        let limits = Limits { most: WORK_LIMIT, stop };
+        let (answer, finished) = PointsTo::within(whole, outside, precision, entries, limits);
+        finished.then_some(answer)
+    }
+
+    /// The result, and whether it is one: false if the analysis was stopped.
     fn within(
         whole: &LinkedProgram<'_>,
         outside: &dyn Outside,
         precision: Precision,
         entries: &[u32],
-        most: u64,
-    ) -> PointsTo {
-        let by = |solver: &mut dyn Solver| PointsTo::by(solver, whole, outside, entries);
+        limits: Limits<'_>,
+    ) -> (PointsTo, bool) {
+        let by = |solver: &mut dyn Solver| PointsTo::by(solver, whole, outside, entries, limits);
         match precision {
-            Precision::Steensgaard => by(&mut steensgaard::Steensgaard::default()).0,
+            Precision::Steensgaard => by(&mut steensgaard::Steensgaard::default()),
             Precision::Andersen => {
-                let (answer, finished) = by(&mut andersen::Andersen::within(most));
-                if finished {
-                    return answer;
+                let (answer, finished) = by(&mut andersen::Andersen::default());
+                if finished || limits.is_stopped() {
+                    return (answer, finished);
                 }
-                PointsTo { coarse: true, ..by(&mut steensgaard::Steensgaard::default()).0 }
+                let (answer, finished) = by(&mut steensgaard::Steensgaard::default());
+                (PointsTo { coarse: true, ..answer }, finished)
             }
         }
     }
@@ -128,6 +158,7 @@ impl PointsTo {
         whole: &LinkedProgram<'_>,
         outside: &dyn Outside,
         entries: &[u32],
+        limits: Limits<'_>,
     ) -> (PointsTo, bool) {
         let mut all = Constraints::of(whole, outside, entries);
         let mut symbols = BTreeMap::new();
@@ -143,7 +174,7 @@ impl PointsTo {
             }
         }
         let mut linked = LinkedCalls::default();
-        let finished = linked.link(&mut all, solver, entries);
+        let mut finished = linked.link(&mut all, solver, entries, limits);
         let mut lists = Vec::new();
         let mut classes: HashMap<u32, u32> = HashMap::new();
         let mut sets = Vec::new();
@@ -151,6 +182,7 @@ impl PointsTo {
             let next = lists.len() as u32;
             let list = *classes.entry(solver.class(var)).or_insert(next);
             if list == next {
+                finished = finished && !limits.is_stopped();
                 lists.push(if finished { solver.places(var) } else { Vec::new() });
             }
             sets.push(list);
@@ -246,10 +278,16 @@ struct LinkedCalls {
 
 impl LinkedCalls {
     /// Solves and links the indirect calls that the result resolves, until a fixpoint. False if the
-    /// solver exceeded its work limit.
-    fn link(&mut self, all: &mut Constraints<'_, '_>, solver: &mut dyn Solver, entries: &[u32]) -> bool {
+    /// solver exceeded a limit.
+    fn link(
+        &mut self,
+        all: &mut Constraints<'_, '_>,
+        solver: &mut dyn Solver,
+        entries: &[u32],
+        limits: Limits<'_>,
+    ) -> bool {
         loop {
-            if !solver.solve(all) {
+            if !solver.solve(all, limits) {
                 return false;
             }
             let before = all.list.len();

@@ -40,6 +40,7 @@ use replay::effects::is_hidden;
 use rustc_hash::FxHashMap;
 pub use sink::Sink;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that another stream wrote.
 #[derive(Clone, Debug)]
@@ -85,6 +86,8 @@ pub struct Backward<'w, 'a, 'p> {
     pub uses_of_thread_start: UseList,
     /// For a relevant slice.
     pub relevant: Option<Relevant<'w>>,
+    /// Set by another thread when the slice so far is enough.
+    pub stop: Option<&'w AtomicBool>,
     /// Finished activations, by function, for reuse.
     #[allow(clippy::vec_box)]
     pool: FxHashMap<u32, Vec<Box<Activation>>>,
@@ -116,6 +119,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
             is_thread,
             uses_of_thread_start: UseList::default(),
             relevant: None,
+            stop: None,
             pool: FxHashMap::default(),
             moved: Vec::new(),
         }
@@ -148,6 +152,11 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
             self.starts.keys().next_back(),
         ];
         all.into_iter().flatten().max().copied()
+    }
+
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     pub fn nodes(&self) -> usize {

@@ -18,7 +18,7 @@ use program::objects::{Object, ObjectId};
 pub use program::points_to::Precision;
 use program::whole::{Callee, LinkedProgram};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Which dependences a relevant slice follows.
@@ -232,18 +232,20 @@ pub struct AlternativeEffects<'p> {
 }
 
 impl<'p> AlternativeEffects<'p> {
-    /// `entries` are functions that were called from outside the program.
+    /// `entries` are functions that were called from outside the program. `None` if another thread set
+    /// `stop` before the end.
     pub fn new(
         facts: &ProgramFacts<'p>,
         precision: Precision,
         entries: &BTreeSet<u32>,
-    ) -> AlternativeEffects<'p> {
+        stop: Option<&AtomicBool>,
+    ) -> Option<AlternativeEffects<'p>> {
         let parts = facts.image.modules().map(|(_, m)| (&*m.model, &*m.addresses));
         let whole = LinkedProgram::new(parts);
         let mut entries = entries.clone();
         entries.extend((0..whole.functions()).filter(|f| whole.function(*f).name == "main"));
         let entries: Vec<u32> = entries.into_iter().collect();
-        let may = ModSummaries::compute(&whole, &Table, precision, &entries);
+        let may = ModSummaries::compute(&whole, &Table, precision, &entries, stop)?;
         let functions = (0..whole.functions()).map(|_| OnceLock::new()).collect();
         let objects = may.pointers().objects();
         let data = whole.data().filter_map(|(address, size)| {
@@ -255,7 +257,7 @@ impl<'p> AlternativeEffects<'p> {
         data.reverse();
         data.sort_by_key(|d| d.0);
         data.dedup_by_key(|d| d.0);
-        AlternativeEffects {
+        Some(AlternativeEffects {
             whole,
             may,
             functions,
@@ -264,7 +266,7 @@ impl<'p> AlternativeEffects<'p> {
             others: AtomicU32::new(0),
             entries,
             outputs: OnceLock::new(),
-        }
+        })
     }
 
     /// Whether the points-to analysis fell back to a coarser precision.

@@ -93,19 +93,25 @@ impl<'p> Slicer<'p> {
         }
     }
 
-    fn potentials(&self, precision: Precision) -> Result<&AlternativeEffects<'p>> {
+    /// `None` if another thread set `stop` before they were known.
+    fn potentials(
+        &self,
+        precision: Precision,
+        stop: Option<&AtomicBool>,
+    ) -> Result<Option<&AlternativeEffects<'p>>> {
         let place = match precision {
             Precision::Steensgaard => &self.potentials[0],
             Precision::Andersen => &self.potentials[1],
         };
         if let Some(known) = place.get() {
-            return Ok(known);
+            return Ok(Some(known));
         }
         let mut entries = BTreeSet::new();
         for stream in 0..self.process.streams.len() as u32 {
             entries.extend(&self.prepared(stream)?.seen.entries);
         }
-        Ok(place.get_or_init(|| AlternativeEffects::new(&self.facts, precision, &entries)))
+        let new = AlternativeEffects::new(&self.facts, precision, &entries, stop);
+        Ok(new.map(|new| place.get_or_init(|| new)))
     }
 
     /// Computes the static analysis that relevant slices need; otherwise the first such slice does.
@@ -113,7 +119,7 @@ impl<'p> Slicer<'p> {
     /// # Errors
     /// If a stream cannot be replayed.
     pub fn prepare_relevant(&self, precision: Precision) -> Result<()> {
-        self.potentials(precision).map(|_| ())
+        self.potentials(precision, None).map(|_| ())
     }
 
     /// The heap blocks of all streams.
@@ -256,8 +262,11 @@ impl<'p> Slicer<'p> {
         let is_thread = self.starting_call(stream)?.is_some();
         let mut relevant = None;
         if let Some(relevance) = request.relevance.filter(|_| all.slice.asked_back_to.is_none()) {
-            all.slice.coarse = self.potentials(relevance.precision)?.is_coarse();
-            let facts = self.potentials(relevance.precision)?;
+            let Some(facts) = self.potentials(relevance.precision, request.stop)? else {
+                all.slice.incomplete = true;
+                return Ok((Vec::new(), UseList::default()));
+            };
+            all.slice.coarse = facts.is_coarse();
             let omitted = OmittedOutput::new(self.standard_outputs(stream)?);
             relevant = Some(Relevant::new(facts, self.heap()?, relevance, omitted));
         }
@@ -266,7 +275,7 @@ impl<'p> Slicer<'p> {
         (pass.errno, pass.memory_streams) = (prepared.errno, &prepared.memory_streams);
         todo.give(&mut pass, total);
         let Some(last) = pass.last_query() else { return Ok((Vec::new(), UseList::default())) };
-        pass.relevant = relevant;
+        (pass.relevant, pass.stop) = (relevant, request.stop);
         if last == total {
             let machine = checkpoints.machine_at(total)?;
             if let Some(v) = machine.view()
@@ -307,11 +316,8 @@ impl<'p> Slicer<'p> {
             }
             walked += steps.end - steps.start;
             progress(Progress { stream, walked, of: last, nodes: pass.nodes() });
-            if pass.is_done() {
-                return Ok(false);
-            }
-            stopped = request.stop.is_some_and(|s| s.load(Ordering::Relaxed));
-            Ok(!stopped)
+            stopped = pass.is_stopped();
+            Ok(!stopped && !pass.is_done())
         })?;
         if !stopped {
             pass.finish();

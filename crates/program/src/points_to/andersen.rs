@@ -14,7 +14,7 @@
 use super::constraints::{Constraint, Constraints};
 use super::instances::Var;
 use super::places::{OffsetStep, PlaceInterner};
-use super::{Place, Solver};
+use super::{Limits, Place, Solver};
 use crate::bits::{Bits, BitsBuilder};
 use crate::objects::ObjectId;
 use std::collections::{HashMap, HashSet};
@@ -40,8 +40,6 @@ struct Node {
 /// See the module documentation.
 #[derive(Default)]
 pub struct Andersen {
-    /// Work limit.
-    most: u64,
     nodes: Vec<Node>,
     /// Union-find parent: the node that a node was merged into, or itself.
     up: Vec<Id>,
@@ -60,11 +58,6 @@ pub struct Andersen {
 }
 
 impl Andersen {
-    /// A solver with a work limit.
-    pub fn within(most: u64) -> Andersen {
-        Andersen { most, ..Andersen::default() }
-    }
-
     fn new_node(&mut self) -> Id {
         let id = self.nodes.len() as Id;
         self.nodes.push(Node::default());
@@ -270,12 +263,15 @@ impl Andersen {
 }
 
 impl Solver for Andersen {
-    fn solve(&mut self, all: &Constraints<'_, '_>) -> bool {
+    fn solve(&mut self, all: &Constraints<'_, '_>, limits: Limits<'_>) -> bool {
         while self.node_of.len() < all.vars as usize {
             let node = self.new_node();
             self.node_of.push(node);
         }
         for constraint in &all.list[self.taken..] {
+            if limits.is_stopped() {
+                return false;
+            }
             match *constraint {
                 Constraint::Points { to, object, offset } => {
                     let place = self.places.of(object, offset, &all.objects);
@@ -305,7 +301,7 @@ impl Solver for Andersen {
             let mut changed = false;
             for id in order {
                 changed |= self.send(id, all);
-                if self.work > self.most {
+                if self.work > limits.most || limits.is_stopped() {
                     return false;
                 }
             }

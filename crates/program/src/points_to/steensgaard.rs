@@ -3,7 +3,7 @@
 
 use super::constraints::{Constraint, Constraints};
 use super::instances::Var;
-use super::{Place, Solver};
+use super::{Limits, Place, Solver};
 use crate::objects::ObjectId;
 use std::collections::HashMap;
 
@@ -90,9 +90,12 @@ impl Steensgaard {
 }
 
 impl Solver for Steensgaard {
-    fn solve(&mut self, all: &Constraints<'_, '_>) -> bool {
+    fn solve(&mut self, all: &Constraints<'_, '_>, limits: Limits<'_>) -> bool {
         self.objects = None;
         for constraint in &all.list[self.taken..] {
+            if limits.is_stopped() {
+                return false;
+            }
             match *constraint {
                 Constraint::Points { to, object, .. } => {
                     let (target, content) = (self.pointed(to), self.class_of(all.contents[object as usize]));

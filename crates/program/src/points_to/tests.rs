@@ -278,7 +278,10 @@ fn too_much_work_is_left_to_the_coarser_precision() {
     let (module, addresses) =
         module(vec![vec![copy(1, 1), copy(2, 2), moved(3, 1), moved(3, 2), moved(4, 1)]]);
     let whole = LinkedProgram::new([(&module, &addresses[..])]);
-    let within = |most| PointsTo::within(&whole, &Nothing, Precision::Andersen, &[0], most);
+    let within = |most| {
+        let limits = Limits { most, stop: None };
+        PointsTo::within(&whole, &Nothing, Precision::Andersen, &[0], limits).0
+    };
     let (exact, bounded) = (within(u64::MAX), within(0));
     let steensgaard = PointsTo::compute(&whole, &Nothing, Precision::Steensgaard, &[0]);
     assert!(!exact.is_coarse() && bounded.is_coarse() && !steensgaard.is_coarse());
@@ -288,6 +291,23 @@ fn too_much_work_is_left_to_the_coarser_precision() {
     }
     assert_eq!((of(&exact, 3).len(), of(&exact, 4).len()), (2, 1));
     assert_eq!(of(&bounded, 4).len(), 2);
+}
+
+/// A set flag ends the analysis of either precision without a result.
+#[test]
+fn an_analysis_that_is_stopped_has_no_result() {
+    let copy = |dst, symbol| Inst::Copy { dst, a: Operand::Symbol { symbol, offset: 0 } };
+    let (module, addresses) = module(vec![vec![copy(1, 1)]]);
+    let whole = LinkedProgram::new([(&module, &addresses[..])]);
+    for precision in [Precision::Andersen, Precision::Steensgaard] {
+        let until = |stop: &AtomicBool| {
+            let pointers = PointsTo::compute_until(&whole, &Nothing, precision, &[0], Some(stop));
+            let may = ModSummaries::compute(&whole, &Nothing, precision, &[0], Some(stop));
+            (pointers.is_some(), may.is_some())
+        };
+        assert_eq!(until(&AtomicBool::new(false)), (true, true), "{precision:?}");
+        assert_eq!(until(&AtomicBool::new(true)), (false, false), "{precision:?}");
+    }
 }
 
 /// The stores of a function through a chain of two calls, direct and indirect.
@@ -310,7 +330,7 @@ fn summaries_go_through_calls() {
         ],
     ]);
     let whole = LinkedProgram::new([(&module, &addresses[..])]);
-    let may = ModSummaries::compute(&whole, &Nothing, Precision::Andersen, &[0]);
+    let may = ModSummaries::compute(&whole, &Nothing, Precision::Andersen, &[0], None).unwrap();
     let stored = |f| -> Vec<(Object, u64, u64)> {
         let all = may.targets(may.of_function(f)).filter_map(|t| match t {
             Target::Of { object, start, end } => {

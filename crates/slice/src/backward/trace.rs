@@ -98,7 +98,8 @@ impl<'t> Rest<'t> {
 }
 
 impl Backward<'_, '_, '_> {
-    /// Visits a segment whose last step is number `end - 1`, and whose first is number `begin`.
+    /// Visits a segment whose last step is number `end - 1`, and whose first is number `begin`. The visit ends
+    /// early if the pass is stopped: with potential dependences, one segment may take minutes.
     pub fn segment(&mut self, trace: &SegmentTrace<'_>, (begin, end): (u64, u64)) -> TraceResult<()> {
         self.position = end;
         let mut rest = Rest {
@@ -114,6 +115,9 @@ impl Backward<'_, '_, '_> {
         }
         let mut frames = &trace.returned[..];
         while let Some((&it, before)) = rest.words.split_last() {
+            if self.is_stopped() {
+                return Ok(());
+            }
             rest.words = before;
             let number = it & word::NUMBER_MASK;
             match it & word::KIND_MASK {
