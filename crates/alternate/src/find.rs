@@ -10,11 +10,10 @@ use crate::rerun::Runner;
 use crate::run::Run;
 use crate::search::{Case, order, same_outcome};
 use crate::side::{Both, Side};
+use crate::stop_flag::with_stop_flag;
 use crate::way::RunPath;
-use slice::{Precision, Slicer, SlicerOptions};
+use slice::{Slicer, SlicerOptions};
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use symbolic::{Input, Site, TermContext};
 
@@ -161,24 +160,14 @@ fn names(run: &Run<'_>, way: &RunPath) -> HashSet<String> {
 }
 
 /// The steps that the outputs of a run depend on; `None` if they cannot be computed in time or
-/// completely. The points-to analysis is coarse: an exact one alone took a third of a minute for an
-/// interpreter.
+/// completely.
 fn relevant(run: &Run<'_>, budget: Duration) -> Option<HashSet<u64>> {
     let index = run.process.streams.iter().position(|s| s.number == run.stream)? as u32;
-    let stop = &AtomicBool::new(false);
-    let (done, waits) = mpsc::channel::<()>();
-    let slice = std::thread::scope(|scope| {
-        scope.spawn(move || {
-            if waits.recv_timeout(budget) == Err(mpsc::RecvTimeoutError::Timeout) {
-                stop.store(true, Ordering::Relaxed);
-            }
-        });
-        let slicer = Slicer::new(&run.process, SlicerOptions::default());
-        let slice = OutputSlice::of(&slicer, &run.process, index, &[], Precision::Steensgaard, Some(stop));
-        drop(done);
-        slice
-    });
-    slice.ok().filter(|slice| !slice.cut).map(|slice| slice.steps)
+    let until = Instant::now() + budget;
+    let slicer = Slicer::new(&run.process, SlicerOptions::default());
+    let is_over = || Instant::now() >= until;
+    let slice = with_stop_flag(&is_over, |stop| OutputSlice::of(&slicer, index, &[], stop));
+    slice.ok().filter(|slice| !slice.cut && !slice.stopped).map(|slice| slice.steps)
 }
 
 fn both_directions(

@@ -67,6 +67,7 @@ pub mod run;
 pub mod same;
 mod search;
 mod side;
+mod stop_flag;
 mod way;
 
 pub use error::{Error, Untried};
@@ -78,3 +79,4 @@ pub use report::{Alternate, Candidate, Changed, Part, Report, Searched, Verdict}
 pub use rerun::{Ended, Rerun, Runner, Status};
 pub use run::Run;
 pub use side::{Both, Side};
+pub use stop_flag::with_stop_flag;

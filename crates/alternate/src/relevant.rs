@@ -14,9 +14,7 @@ use replay::image::Image;
 use replay::machine::Machine;
 use replay::observer::{Observer, View};
 use replay::process::LoadedProcess;
-use slice::{
-    Among, Criterion, Error, Occurrence, Precision, Relevance, Request, Slice, Slicer, Variant, Wanted,
-};
+use slice::{Among, Criterion, Error, Occurrence, Relevance, Request, Slice, Slicer, Variant, Wanted};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 use symbolic::{At, Kind};
@@ -32,8 +30,10 @@ const MAX_SILENT_BRANCHES: usize = 50_000;
 pub struct OutputSlice {
     /// The executed instructions in it, by their steps.
     pub steps: HashSet<u64>,
-    /// Whether it was truncated: steps may be missing.
+    /// Whether steps are missing because it was truncated.
     pub cut: bool,
+    /// Whether steps are missing because it was stopped.
+    pub stopped: bool,
     /// The branch edges that the run took.
     pub taken: HashSet<Edge>,
     /// The instruction at which the run ended: module, function and index.
@@ -43,19 +43,17 @@ pub struct OutputSlice {
 }
 
 impl OutputSlice {
-    /// The slice of a stream, by its index. `stop` is set by another thread on a timeout. With a coarse
-    /// `precision` the slice may be larger. The points-to analysis does not check `stop`.
+    /// The slice of a stream, by its index. `stop` is set by another thread on a timeout.
     ///
     /// # Errors
     /// If the run does not replay.
     pub fn of(
         slicer: &Slicer<'_>,
-        process: &LoadedProcess,
         stream: u32,
         among: &[u64],
-        precision: Precision,
-        stop: Option<&AtomicBool>,
+        stop: &AtomicBool,
     ) -> Result<OutputSlice, Error> {
+        let process = slicer.process();
         // An event of a call comes when the call has run.
         let written = slicer.io(stream)?.events.iter().filter(|e| e.out);
         let mut criteria: HashSet<u64> = written.map(|e| e.instruction.saturating_sub(1)).collect();
@@ -78,13 +76,19 @@ impl OutputSlice {
         criteria.insert(slicer.steps(stream)?.saturating_sub(1));
         let mut criteria: Vec<u64> = criteria.into_iter().collect();
         criteria.sort_unstable();
-        let slice = sliced(slicer, stream, &criteria, among, precision, stop)?;
-        let (steps, cut) = steps_of(&slice, stream);
-        Ok(OutputSlice { steps, cut, taken: silent.taken, end, among: slice.among })
+        let slice = sliced(slicer, stream, &criteria, among, stop)?;
+        Ok(OutputSlice {
+            steps: steps_of(&slice, stream),
+            cut: slice.truncated || slice.asked_back_to.is_some(),
+            stopped: slice.incomplete,
+            taken: silent.taken,
+            end,
+            among: slice.among,
+        })
     }
 }
 
-/// The steps of the relevant slice (closure) of some steps, and whether it was truncated.
+/// The steps of the relevant slice (closure) of some steps. Some are missing if it was stopped.
 ///
 /// # Errors
 /// If the run does not replay.
@@ -92,11 +96,9 @@ pub fn closure(
     slicer: &Slicer<'_>,
     stream: u32,
     steps: &[u64],
-    precision: Precision,
-    stop: Option<&AtomicBool>,
-) -> Result<(HashSet<u64>, bool), Error> {
-    let slice = sliced(slicer, stream, steps, &[], precision, stop)?;
-    Ok(steps_of(&slice, stream))
+    stop: &AtomicBool,
+) -> Result<HashSet<u64>, Error> {
+    sliced(slicer, stream, steps, &[], stop).map(|slice| steps_of(&slice, stream))
 }
 
 fn sliced(
@@ -104,21 +106,20 @@ fn sliced(
     stream: u32,
     steps: &[u64],
     among: &[u64],
-    precision: Precision,
-    stop: Option<&AtomicBool>,
+    stop: &AtomicBool,
 ) -> Result<Slice, Error> {
     let at = |step: &u64| Occurrence { stream, step: *step };
     let criteria: Vec<Criterion> =
         steps.iter().map(|step| Criterion { at: at(step), wanted: vec![Wanted::All] }).collect();
     let among: Vec<Occurrence> = among.iter().map(at).collect();
-    let relevance = Relevance { variant: Variant::Closure, precision, ..Relevance::default() };
-    let request = Request { criteria: &criteria, relevance: Some(relevance), among: &among, stop };
+    let relevance = Relevance { variant: Variant::Closure, ..Relevance::default() };
+    let request =
+        Request { criteria: &criteria, relevance: Some(relevance), among: &among, stop: Some(stop) };
     slicer.ask(&request, &mut |_| {})
 }
 
-fn steps_of(slice: &Slice, stream: u32) -> (HashSet<u64>, bool) {
-    let of = slice.nodes.iter().filter(|n| n.at.stream == stream).map(|n| n.at.step).collect();
-    (of, slice.truncated || slice.asked_back_to.is_some())
+fn steps_of(slice: &Slice, stream: u32) -> HashSet<u64> {
+    slice.nodes.iter().filter(|n| n.at.stream == stream).map(|n| n.at.step).collect()
 }
 
 /// The step of a condition's instruction. The conditions of a library function are recorded when the call has

@@ -117,7 +117,6 @@ fn paths(
         settings,
         until: began + budget,
         stop: &|| false,
-        halt: None,
         progress: &|_| {},
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         store: None,

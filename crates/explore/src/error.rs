@@ -54,6 +54,9 @@ pub enum Error {
     /// A recorded run timed out, or has more calls and loop iterations than are followed.
     #[error("follow a run: it is too long")]
     TooLong,
+    /// The time limit was reached before the conditions of the first run were known.
+    #[error("follow the first run in the time given")]
+    NoTime,
     /// A file cannot be written.
     #[error("write {what}: {source}")]
     Write {

@@ -21,7 +21,7 @@ use crate::shared::{Exposure, FoundBy, Seed, Shared};
 use crate::shrink::minimised;
 use crate::subject::Subject;
 use crate::versions::{BuildSetup, Versions, name, not_run};
-use alternate::{Both, Side};
+use alternate::{Both, Side, with_stop_flag};
 use locate::test::Test;
 use solver::{Command, Limits, Settings};
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ const MAX_TESTS: usize = 40;
 /// workers find most differences at once.
 const FIRST: Duration = Duration::from_secs(4);
 const PART: u32 = 6;
-/// Limits of minimising an exposing input.
+/// Limits of minimising: runs for one input, and time for all.
 const MAX_MINIMISING_RUNS: usize = 300;
 const MINIMISING_TIME: Duration = Duration::from_secs(10);
 
@@ -126,7 +126,7 @@ pub fn expose(
     let scratch = versions.builds.new.recorded.work().fresh_tmp("inputs")?;
     let mut distinguishing = distinguishing(request, &versions, stop, news)?;
     let contracts = request.contracts.as_ref().map(|given| Contracts::new(given, &versions)).transpose()?;
-    let (subjects, seeds, notes) = subjects(request, &versions, &scratch, stop, news)?;
+    let (subjects, seeds, mut notes) = subjects(request, &versions, &scratch, stop, news)?;
     let changed = located(&subjects, &seeds, &versions)?;
     news(&ProgressEvent::Searching);
     let search = Instant::now();
@@ -152,6 +152,9 @@ pub fn expose(
             continue_when_exposed: contracts.is_some(),
         },
     );
+    if let Some(error) = &progress.not_followed {
+        notes.push(format!("Some runs were not followed, so that no solver was asked about them: failed to {error}."));
+    }
     news(&ProgressEvent::Finishing);
     let searched = search.elapsed();
     let mut found: Vec<(usize, Exposure)> = shared.exposures(0).into_iter().enumerate().collect();
@@ -192,6 +195,11 @@ pub(crate) struct Search<'s> {
 }
 
 pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
+    let is_over = || search.shared.is_over(search.until, search.stop);
+    with_stop_flag(&is_over, |over| run_workers_until(over, request, search))
+}
+
+fn run_workers_until(over: &AtomicBool, request: &Request, search: &Search<'_>) -> Progress {
     let &Search { subjects, seeds, versions, changed, shared, began, until, stop, continue_when_exposed } =
         search;
     let settings = Settings {
@@ -209,6 +217,7 @@ pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
         began,
         until,
         stop,
+        over,
         continue_when_exposed,
     };
     let alone = request.workers == Workers::Signatures;
@@ -355,7 +364,7 @@ pub(crate) fn located(subjects: &[Subject], seeds: &[Seed], versions: &Versions)
             continue;
         }
         programs.push(program);
-        let runs = Both::try_from(|side| subject.record(side, &seed.input))?;
+        let runs = Both::try_from(|side| subject.record_any(side, &seed.input))?;
         let tree = |side: Side| versions.builds.of(side).recorded.tree();
         let code = Both {
             old: Code { image: &runs.old.process.image, tree: tree(Side::Old) },
@@ -398,21 +407,27 @@ fn chosen(
     for (number, exposure) in found {
         // One that exposes no further change is not needed, unless no exposure was attributed.
         if needed.contains(&number) || needed.is_empty() && list.is_empty() {
-            list.push((number, smaller(subjects, exposure, stop)));
+            list.push((number, exposure));
         }
+    }
+    let until = Instant::now() + MINIMISING_TIME;
+    let mut left = list.len() as u32;
+    for (_, exposure) in &mut list {
+        let now = Instant::now();
+        minimise(subjects, exposure, now + until.saturating_duration_since(now) / left, stop);
+        left -= 1;
     }
     // Those of tests come first, because they need no new test.
     list.sort_by_key(|(number, e)| (e.means != FoundBy::Test, *number));
     list
 }
 
-fn smaller(subjects: &[Subject], mut exposure: Exposure, stop: &AtomicBool) -> Exposure {
-    let Some(subject) = subjects.get(exposure.seed.subject) else { return exposure };
+fn minimise(subjects: &[Subject], exposure: &mut Exposure, until: Instant, stop: &AtomicBool) {
+    let Some(subject) = subjects.get(exposure.seed.subject) else { return };
     if exposure.means == FoundBy::Test {
-        return exposure;
+        return;
     }
     let (old, new) = (exposure.outcomes.old.ended.status, exposure.outcomes.new.ended.status);
-    let until = Instant::now() + MINIMISING_TIME;
     let mut alike = |input: &symbolic::Input| {
         if stop.load(Ordering::Relaxed) || Instant::now() >= until {
             return false;
@@ -428,5 +443,4 @@ fn smaller(subjects: &[Subject], mut exposure: Exposure, stop: &AtomicBool) -> E
         exposure.seed.input = small;
         exposure.outcomes = outcomes;
     }
-    exposure
 }

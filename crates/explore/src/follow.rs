@@ -14,6 +14,7 @@ use program::inst::Inst;
 use solver::Term;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Instant;
 use symbolic::{Condition, Input, Kind, Path, TermContext};
 
 /// One input in both versions.
@@ -31,14 +32,20 @@ pub struct Followed {
 }
 
 impl Followed {
-    /// Records both versions with an input and replays them symbolically.
+    /// Records both versions with an input and replays them symbolically, until `deadline`.
     ///
     /// # Errors
     /// If a version cannot be run with it, or a run does not replay.
-    pub fn new(subject: &Subject, input: &Input, versions: &Versions, changed: &Changed) -> Result<Followed> {
+    pub fn new(
+        subject: &Subject,
+        input: &Input,
+        versions: &Versions,
+        changed: &Changed,
+        deadline: Instant,
+    ) -> Result<Followed> {
         let reruns = Both::try_from(|side| subject.record(side, input))?;
         let mut world = TermContext::default();
-        let options = subject.follow();
+        let options = symbolic::Options { deadline: Some(deadline), ..subject.follow() };
         let mut path = |rerun: &Rerun| {
             symbolic::replay(&rerun.process, &rerun.recorded, rerun.stream, &mut world, &options)
         };

@@ -123,7 +123,6 @@ impl Comparing<'_> {
                 settings: self.settings.clone(),
                 until: Instant::now() + time / PARTS,
                 stop: &|| self.is_over(),
-                halt: Some(&self.shared.done),
                 progress: &|_| {},
                 jobs: 1,
                 store: None,

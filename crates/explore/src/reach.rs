@@ -59,6 +59,8 @@ pub struct Progress {
     pub fixed: u64,
     /// Number of omissions: runs that could not be followed, queries without an answer.
     pub gaps: u64,
+    /// Why some run could not be followed.
+    pub not_followed: Option<String>,
     /// What the versions compute, group by group.
     pub signatures: Signatures,
     /// All edges not taken by any input have been queried.
@@ -85,6 +87,8 @@ pub struct SolverWorker<'r> {
     pub until: Instant,
     /// Set to end the work early.
     pub stop: &'r AtomicBool,
+    /// Set when the search is over, for analyses that check no clock.
+    pub over: &'r AtomicBool,
     /// Continue when every change is exposed.
     pub continue_when_exposed: bool,
 }
@@ -221,12 +225,13 @@ impl SolverSearch<'_, '_> {
         let new = self.with.shared.exposures(self.attributed);
         for exposure in new {
             // The last ones may come late, but not without limit.
-            if self.with.stop.load(Ordering::Relaxed) || Instant::now() > self.with.until + ATTRIBUTION_TIME {
+            let deadline = self.with.until + ATTRIBUTION_TIME;
+            if self.with.stop.load(Ordering::Relaxed) || Instant::now() > deadline {
                 return;
             }
             let number = self.attributed;
             self.attributed += 1;
-            let Some(followed) = self.followed(&exposure.seed) else { continue };
+            let Some(followed) = self.followed(&exposure.seed, deadline) else { continue };
             let of = changes_of(&followed);
             for id in &of {
                 self.progress.exposed.entry(*id).or_insert(number);
@@ -235,14 +240,20 @@ impl SolverSearch<'_, '_> {
         }
     }
 
-    fn followed(&mut self, seed: &Seed) -> Option<Followed> {
+    fn followed(&mut self, seed: &Seed, deadline: Instant) -> Option<Followed> {
         let subject = self.with.subjects.get(seed.subject)?;
-        self.progress.recorded += 2;
-        let followed = Followed::new(subject, &seed.input, self.with.versions, self.with.changed);
-        let Ok(followed) = followed else {
-            self.progress.gaps += 1;
-            return None;
+        let followed = Followed::new(subject, &seed.input, self.with.versions, self.with.changed, deadline);
+        let followed = match followed {
+            Ok(followed) => followed,
+            Err(error) => {
+                self.progress.gaps += 1;
+                if !self.with.shared.is_over(self.with.until, self.with.stop) {
+                    self.progress.not_followed.get_or_insert(error.to_string());
+                }
+                return None;
+            }
         };
+        self.progress.recorded += 2;
         let (old, new) = (&followed.traces.old, &followed.traces.new);
         self.progress.reached.extend(old.reached.iter().chain(&new.reached));
         self.progress.infected.extend(old.infected(new));
@@ -260,7 +271,7 @@ impl SolverSearch<'_, '_> {
             self.progress.gaps += 1;
             return;
         }
-        let Some(mut followed) = self.followed(&seed) else { return };
+        let Some(mut followed) = self.followed(&seed, self.with.until) else { return };
         if self.distances_needed() {
             self.measure(&seed);
         }
@@ -413,7 +424,8 @@ impl SolverSearch<'_, '_> {
         let subject = self.with.subjects.get(followed_input.seed.subject)?;
         let path = followed_input.followed.paths.of(turn.side());
         let rerun = subject.record(turn.side(), &followed_input.seed.input).ok()?;
-        let needed = relevant::needed_by(&rerun.process, rerun.stream, path, turn.condition).ok()?;
+        let needed =
+            relevant::needed_by(&rerun.process, rerun.stream, path, turn.condition, self.with.over).ok()?;
         if needed.is_empty() || needed.len() == turn.condition {
             return None;
         }

@@ -15,17 +15,18 @@ use crate::distance::Edge;
 use crate::error::Result;
 use alternate::relevant::{OutputSlice, closure, executed};
 use replay::process::LoadedProcess;
-use slice::{Precision, Slicer, SlicerOptions};
+use slice::{Slicer, SlicerOptions};
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use symbolic::Path;
 
 /// The conditions of a run that its outputs depend on, by their indices in the path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RelevantConditions {
-    /// Reordered: each after those of its own relevant slice.
+    /// Reordered: each after those of its own relevant slice. If the slice was truncated, all conditions as
+    /// they were executed, because any may be relevant.
     pub order: Vec<usize>,
-    /// Whether the slice was truncated: conditions may be missing.
+    /// Whether the slice was truncated.
     pub cut: bool,
     /// The branch edges that the run took.
     pub taken: HashSet<Edge>,
@@ -33,8 +34,7 @@ pub struct RelevantConditions {
     pub end: Option<(u32, u32, u32)>,
 }
 
-/// The relevant-slice condition of a path. `halt` is set by another thread on a timeout; the result is
-/// then incomplete.
+/// The relevant-slice condition of a path; `None` if another thread set `stop` before it was known.
 ///
 /// # Errors
 /// If the run does not replay.
@@ -42,8 +42,8 @@ pub fn conditions(
     process: &LoadedProcess,
     stream: u32,
     path: &Path,
-    halt: Option<&AtomicBool>,
-) -> Result<RelevantConditions> {
+    stop: &AtomicBool,
+) -> Result<Option<RelevantConditions>> {
     let index = process.streams.iter().position(|s| s.number == stream).unwrap_or(0) as u32;
     let slicer = Slicer::new(process, SlicerOptions::default());
     // The instructions of the conditions, each once, and which of them each condition is of.
@@ -52,25 +52,37 @@ pub fn conditions(
     instructions.sort_unstable();
     instructions.dedup();
     let of: Vec<usize> = steps.iter().map(|step| instructions.partition_point(|s| s < step)).collect();
-    let OutputSlice { steps: all, cut, taken, end, among } =
-        OutputSlice::of(&slicer, process, index, &instructions, Precision::Andersen, halt)?;
-    let cut = cut || halt.is_some_and(|halt| halt.load(Ordering::Relaxed));
+    let slice = OutputSlice::of(&slicer, index, &instructions, stop)?;
+    let OutputSlice { steps: all, cut, stopped, taken, end, among } = slice;
+    if stopped {
+        return Ok(None);
+    }
+    if cut {
+        return Ok(Some(RelevantConditions { order: (0..steps.len()).collect(), cut, taken, end }));
+    }
     let relevant: Vec<usize> = (0..steps.len()).filter(|n| all.contains(&steps[*n])).collect();
     // Conditions of one instruction belong together, in their order.
     let depends = |pivot: usize, on: usize| of[pivot] == of[on] || among.depends(of[pivot], of[on]);
-    Ok(RelevantConditions { order: reorder(relevant, &depends), cut, taken, end })
+    Ok(Some(RelevantConditions { order: reorder(relevant, &depends), cut, taken, end }))
 }
 
 /// The conditions before a condition of a path that are in its relevant slice, by their indices: they
-/// determine that its branch is executed, and the operands of its comparison.
+/// determine that its branch is executed, and the operands of its comparison. Some are missing if another
+/// thread set `stop`.
 ///
 /// # Errors
 /// If the run does not replay.
-pub fn needed_by(process: &LoadedProcess, stream: u32, path: &Path, number: usize) -> Result<Vec<usize>> {
+pub fn needed_by(
+    process: &LoadedProcess,
+    stream: u32,
+    path: &Path,
+    number: usize,
+    stop: &AtomicBool,
+) -> Result<Vec<usize>> {
     let index = process.streams.iter().position(|s| s.number == stream).unwrap_or(0) as u32;
     let slicer = Slicer::new(process, SlicerOptions::default());
     let step = |number: usize| executed(process, &path.conditions[number].at, path.conditions[number].kind);
-    let (of, _) = closure(&slicer, index, &[step(number)], Precision::Andersen, None)?;
+    let of = closure(&slicer, index, &[step(number)], stop)?;
     Ok((0..number).filter(|n| of.contains(&step(*n))).collect())
 }
 

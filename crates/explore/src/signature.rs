@@ -17,7 +17,7 @@ use crate::faults::{Fault, Faults};
 use crate::follow::with_values;
 use crate::relevant::{self, RelevantConditions};
 use crate::store::{Asked, Store, StoredRun};
-use alternate::{Ended, Rerun};
+use alternate::{Ended, Rerun, with_stop_flag};
 use replay::machine::End;
 use solver::{Binary, Outcome, Session, Settings, Statistics, Term};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -125,10 +125,8 @@ pub struct Options<'o> {
     pub settings: Settings,
     /// No query begins after this time.
     pub until: Instant,
-    /// Returns whether to end the exploration.
-    pub stop: &'o dyn Fn() -> bool,
-    /// Set by another thread to cancel the slice of a run as well.
-    pub halt: Option<&'o AtomicBool>,
+    /// Returns whether to end the exploration; other threads ask it too.
+    pub stop: &'o (dyn Fn() -> bool + Sync),
     /// Called with the number of groups so far.
     pub progress: &'o dyn Fn(usize),
     /// Number of parallel runs.
@@ -174,6 +172,8 @@ struct Followed {
 }
 
 struct Explorer<'e> {
+    /// Set when time is up, for analyses that check no clock.
+    stop: &'e AtomicBool,
     world: TermContext,
     session: Session,
     options: &'e Options<'e>,
@@ -207,7 +207,20 @@ pub fn explore_in(
     options: &Options<'_>,
     run: Run<'_>,
 ) -> Result<(Exploration, TermContext)> {
+    let (stop, until) = (options.stop, options.until);
+    let is_over = move || stop() || Instant::now() >= until;
+    with_stop_flag(&is_over, |stop| explore_until(stop, world, first, options, run))
+}
+
+fn explore_until(
+    stop: &AtomicBool,
+    world: TermContext,
+    first: &Input,
+    options: &Options<'_>,
+    run: Run<'_>,
+) -> Result<(Exploration, TermContext)> {
     let mut explorer = Explorer {
+        stop,
         world,
         session: Session::new(options.settings.clone()),
         options,
@@ -240,6 +253,9 @@ impl Explorer<'_> {
         let next = PlannedRun { input: first.clone(), answers: None };
         let followed = self.followed(vec![next]).pop().ok_or(Error::TooLong)??;
         self.add_runs(vec![followed])?;
+        if self.runs.is_empty() {
+            return Err(Error::NoTime);
+        }
         let Some((path, program)) = &self.options.store else { return Ok(()) };
         let kept = Store::open(path, program);
         let is_same = |runs: &[ExploredRun]| {
@@ -356,6 +372,7 @@ impl Explorer<'_> {
 
     /// Makes runs in parallel, and follows their inputs.
     fn followed(&mut self, batch: Vec<PlannedRun>) -> Vec<Result<Followed>> {
+        let follow = symbolic::Options { deadline: Some(self.options.until), ..self.options.follow.clone() };
         let run = self.run;
         let made = parallel_map(batch, self.options.jobs, &|next: PlannedRun| {
             let rerun = run(&next.input);
@@ -366,8 +383,7 @@ impl Explorer<'_> {
             list.push(rerun.and_then(|rerun| {
                 set_values(&mut self.world, &next.input);
                 let Rerun { process, recorded, stream, .. } = &rerun;
-                let path =
-                    symbolic::replay(process, recorded, *stream, &mut self.world, &self.options.follow)?;
+                let path = symbolic::replay(process, recorded, *stream, &mut self.world, &follow)?;
                 Ok(Followed { next, rerun, path })
             }));
         }
@@ -376,23 +392,25 @@ impl Explorer<'_> {
 
     /// Slices runs in parallel, and adds their conditions one by one.
     fn add_runs(&mut self, batch: Vec<Followed>) -> Result<()> {
-        let (by, halt) = (self.options.by, self.options.halt);
+        let (by, stop) = (self.options.by, self.stop);
         let sliced = parallel_map(batch, self.options.jobs, &|followed: Followed| {
             let relevant = match by {
                 By::Output => {
-                    relevant::conditions(&followed.rerun.process, followed.rerun.stream, &followed.path, halt)
+                    relevant::conditions(&followed.rerun.process, followed.rerun.stream, &followed.path, stop)
                 }
-                By::Path => Ok(RelevantConditions {
+                By::Path => Ok(Some(RelevantConditions {
                     order: (0..followed.path.conditions.len()).collect(),
                     ..RelevantConditions::default()
-                }),
+                })),
             };
             (followed, relevant)
         });
         let mut first_error = None;
         for (followed, relevant) in sliced {
             match relevant {
-                Ok(relevant) => self.take(&followed, &relevant),
+                Ok(Some(relevant)) => self.take(&followed, &relevant),
+                // The query is repeated when the exploration is continued.
+                Ok(None) => self.worklist.extend(followed.next.answers),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
         }

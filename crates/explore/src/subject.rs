@@ -250,13 +250,21 @@ impl Subject {
         Ok(again == *first && again.old != again.new)
     }
 
-    /// Records one version with an input.
+    /// Records one version with an input, however long it runs.
     ///
     /// # Errors
     /// As [`Subject::run`].
-    pub fn record(&self, side: Side, input: &Input) -> Result<Rerun> {
+    pub fn record_any(&self, side: Side, input: &Input) -> Result<Rerun> {
         // A recorded program is slower than a plain one.
-        let rerun = self.recorder.record(self.recorded.of(side), input, &self.written)?;
+        Ok(self.recorder.record(self.recorded.of(side), input, &self.written)?)
+    }
+
+    /// Records one version with an input, to follow the run.
+    ///
+    /// # Errors
+    /// As [`Subject::run`]; [`Error::TooLong`] if following it would take too long.
+    pub fn record(&self, side: Side, input: &Input) -> Result<Rerun> {
+        let rerun = self.record_any(side, input)?;
         let stream = rerun.process.stream(rerun.stream).map(|s| &s.stream);
         let long = stream.is_some_and(|s| s.time.max(s.ticked) > MAX_TICKS);
         if long || rerun.ended.status == Status::TimedOut {

@@ -143,7 +143,6 @@ pub fn run(args: &ExploreArgs, session: &mut Session) -> Result<Exit, Failure> {
         settings,
         until: Instant::now() + args.budget,
         stop: &|| stop.load(Ordering::Relaxed),
-        halt: Some(&stop),
         progress: &|groups| bar.set_message(format!("exploring: {groups} groups")),
         jobs: args.jobs.unwrap_or(cores).max(1),
         store,

@@ -48,7 +48,6 @@ fn explored(source: &str, first: [u8; 3], by: By) -> (Exploration, TermContext) 
         settings: Settings::default(),
         until: Instant::now() + Duration::from_secs(120),
         stop: &|| false,
-        halt: None,
         progress: &|_| {},
         jobs: 2,
         store: None,
