@@ -40,6 +40,7 @@
 pub mod asked;
 pub mod changed;
 pub mod contracts;
+mod differing;
 pub mod distance;
 mod error;
 pub mod explored;
@@ -48,6 +49,7 @@ pub mod exposed;
 mod faults;
 pub mod follow;
 pub mod fuzz;
+mod indirect;
 pub mod mutate;
 pub mod pairs;
 pub mod propagate;
@@ -56,9 +58,11 @@ pub mod relevant;
 pub mod shared;
 pub mod shrink;
 pub mod signature;
+mod source_text;
 pub mod store;
 pub mod subject;
 pub mod trace;
+mod type_difference;
 pub mod versions;
 
 pub use error::{Error, Result};

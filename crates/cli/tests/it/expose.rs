@@ -279,6 +279,98 @@ int main(int argc, char **argv) {
     assert_eq!((&row(1)["reached"], &row(1)["infected"]), (&true.into(), &false.into()), "{answer}");
 }
 
+/// A macro, a type or a constant is where statements have other code because of it, and nowhere if none has.
+#[test]
+fn changes_of_headers_are_where_they_have_an_effect() {
+    const HEADER: &str = "\
+#define LIMIT 7
+#define NEVER 1
+#define UNUSED 2
+#define SAME 3
+#define NAME \"one\"
+#define ABOVE(n) ((n) > LIMIT)
+enum color { RED, BLUE };
+enum shape { ROUND, SQUARE };
+struct renamed {
+    int a;
+    int b; int c;
+};
+struct moved {
+    int first;
+    int last;
+};
+typedef int number;
+int twice(int n);
+#ifdef WIDE
+#endif
+";
+    const PROGRAM: &str = "\
+#include <stdio.h>
+#include \"h.h\"
+static struct renamed r;
+static struct moved m;
+int twice(int n) {
+    if (n < 0)
+        n = NEVER;
+    return n + n + SAME;
+}
+int main(int argc, char **argv) {
+    int n = argc > 1 ? argv[1][0] : 0;
+    m.first = n;
+    m.last = 1;
+    r.b = BLUE + twice(n);
+    if (ABOVE(n))
+        r.b++;
+#ifdef WIDE
+    n = 0;
+#endif
+    printf(\"%d\\n\", r.b * 0 + m.last * 0 + n * 0 + (NAME[0] == 'x'));
+    return 0;
+}
+";
+    let bad = HEADER
+        .replace("LIMIT 7", "LIMIT 8")
+        .replace("NEVER 1", "NEVER 2")
+        .replace("UNUSED 2", "UNUSED 3")
+        .replace("SAME 3", "SAME (1 + 2)")
+        .replace("\"one\"", "\"two\"")
+        .replace("RED, BLUE", "RED, GREEN, BLUE")
+        .replace("ROUND, SQUARE", "SQUARE, ROUND")
+        .replace("int b; int c;", "int b; int d;")
+        .replace("    int last;", "    int more; int last;")
+        .replace("int number", "signed int number")
+        .replace("twice(int n)", "twice(int number)")
+        .replace("#ifdef WIDE", "#ifndef WIDE");
+    let sandbox = versions(PROGRAM, &PROGRAM.replace("#ifdef WIDE", "#ifndef WIDE"));
+    sandbox.file("good/h.h", HEADER);
+    sandbox.file("bad/h.h", &bad);
+    let (answer, code) = exposed(&sandbox, "--budget 1s --test ./p·7");
+    assert_eq!(code, 0, "{answer}");
+    let rows = answer["changes"].as_array().expect("changes");
+    for (text, reached, without_code) in [
+        ("LIMIT", true, false),
+        ("NEVER", false, false),
+        ("UNUSED", false, true),
+        ("SAME", false, true),
+        ("NAME", true, false),
+        ("color", true, false),
+        ("shape", false, true),
+        ("int b", false, true),
+        ("more", true, false),
+        ("typedef", false, true),
+        ("twice", false, true),
+        ("h.h: #if", false, true),
+        ("p.c: #if", true, false),
+    ] {
+        let (file, text) = text.split_once(": ").unwrap_or(("h.h", text));
+        let is_meant =
+            |row: &&Value| row["file"] == file && row["text"].as_str().unwrap_or("").contains(text);
+        let row = rows.iter().find(is_meant).unwrap_or_else(|| panic!("no {text}: {answer}"));
+        let said = (&row["reached"], &row["without_code"]);
+        assert_eq!(said, (&reached.into(), &without_code.into()), "{text}: {answer}");
+    }
+}
+
 /// F-6.1: only one input differs.
 #[test]
 fn a_single_input_is_found_among_all() {

@@ -67,7 +67,7 @@ fn changes(exposed: &Exposed, page: &mut String) {
     if without > 0 {
         let _ = writeln!(
             page,
-            "<p class=\"faint\">Changes without code in the programs that the tests run: {without}.</p>"
+            "<p class=\"faint\">Changes that are not compiled, or without effect on the code of these programs: {without}.</p>"
         );
     }
 }

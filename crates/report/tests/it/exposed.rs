@@ -101,7 +101,7 @@ fn the_page_escapes_what_strangers_wrote() {
         assert!(!page.contains(harmful), "{harmful}");
     }
     assert!(page.contains("by input 1") && page.contains("3 of 4 in good, 4 of 6 in bad"));
-    assert!(page.contains("without code in the programs that the tests run: 1."));
+    assert!(page.contains("without effect on the code of these programs: 1."));
 }
 
 /// "No difference" is reported with how close the search came.

@@ -140,7 +140,11 @@ fn changes(text: &mut String, rows: &[ChangeRow]) {
         let files: BTreeSet<&str> = without.iter().map(|r| r.file.as_str()).collect();
         let files: Vec<&str> = files.into_iter().collect();
         let count = counted(without.len() as u64, "change");
-        let _ = writeln!(text, "\n{count} without code in the program: in {}.", cut(&files.join(", "), 60));
+        let files = cut(&files.join(", "), 60);
+        let _ = writeln!(
+            text,
+            "\n{count} not compiled, or without effect on the code of these programs: in {files}."
+        );
     }
 }
 
