@@ -29,9 +29,10 @@ use trials::TrialLimits;
 /// Find inputs on which two versions behave differently
 ///
 /// Builds both versions and starts with the given tests: those that already distinguish the versions come
-/// first. Then the programs that the tests run are given other input. One worker mutates inputs and runs both
-/// versions; another follows the input symbolically through both, and uses a solver to find inputs that reach
-/// the changes and make outputs differ. Every reported input was run twice by both versions, built without
+/// first. Then the programs that the tests run are given other input, by three workers. One mutates inputs and
+/// runs both versions; another follows the input symbolically through both, and uses a solver to find inputs
+/// that reach the changes and make outputs differ; the third explores both versions and compares what they
+/// compute, group by group. Every reported input was run twice by both versions, built without
 /// instrumentation, and standard output, written files or exit status differed. Your files are not touched.
 ///
 /// If nothing is found, the report lists what was tried. It does not mean that the versions are equivalent,
