@@ -1,7 +1,9 @@
 //! The branches of the failing run, and other runs compared with them.
 //!
 //! The failing run's branch events up to the failure are kept in 22 bytes each: 8 for the key, 8 for
-//! step and edge, 6 for the hash table of keys. Other runs are streamed past them with one lookup per
+//! step and edge, 6 for the hash table of keys. Of a long run, only the newest [`MAX_BRANCHES`] are
+//! kept: differences are compared from the failure back, so that an older event matters only between
+//! runs that agree in all that are kept. Other runs are streamed past them with one lookup per
 //! event, so that a pool of any size takes no memory. Keys are 64 bits derived from the sum of an
 //! execution index: among 10^8 events, two have the same key with a probability below one in a
 //! thousand.
@@ -16,6 +18,9 @@ use replay::observer::{Observer, View};
 use replay::process::{LoadedProcess, LoadedStream};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use symbolic::BranchInstance;
+
+/// Maximum number of branch events that are kept: 700 MB.
+const MAX_BRANCHES: usize = 1 << 25;
 
 /// A static branch: module, function, instruction.
 pub type BranchSite = (u32, u32, u32);
@@ -62,12 +67,15 @@ pub struct Branches {
     keys: Vec<u64>,
     /// The lower half of each event's step, and the index of its edge.
     events: Vec<(u32, u32)>,
-    /// The first positions at which the upper half of the step is at least 1, 2 and so on.
-    upper: Vec<u32>,
+    /// The number of older events that are not kept.
+    dropped: u64,
+    /// The first events, counted with dropped ones, at which the upper half of the step is at least 1, 2
+    /// and so on.
+    upper: Vec<u64>,
     ways: Vec<Way>,
     number: HashMap<Way, u32>,
-    /// The position of the last event of each edge.
-    last: Vec<u32>,
+    /// The last event of each edge, counted with dropped ones.
+    last: Vec<u64>,
     positions: Positions,
 }
 
@@ -84,28 +92,29 @@ impl Branches {
         let mut branches = Branches::default();
         let number = stream_at(process, stream)?.number;
         symbolic::branches(process, number, failure, &mut |BranchInstance { sum, step, site, to }| {
-            branches.push(key(sum), Branch { step, site, to });
+            branches.push(key(sum), Branch { step, site, to }, MAX_BRANCHES);
         })?;
         branches.finish();
         Ok(branches)
     }
 
-    /// The branches among events; an event's step is its position, its site its statement.
+    /// The branches among events, at most so many; an event's step is its position, its site its statement.
     #[must_use]
-    pub fn of_events(run: &[Event], chains: &mut Chains) -> Branches {
+    pub fn of_events(run: &[Event], chains: &mut Chains, most: usize) -> Branches {
         let mut branches = Branches::default();
         for ((step, event), chain) in run.iter().enumerate().zip(chains.of(run)) {
             if let Some(to) = event.outcome {
                 let branch = Branch { step: step as u64, site: (0, 0, event.statement), to };
-                branches.push(spread(chain.0), branch);
+                branches.push(spread(chain.0), branch, most);
             }
         }
         branches.finish();
         branches
     }
 
-    fn push(&mut self, key: u64, branch: Branch) {
-        let position = self.keys.len() as u32;
+    /// Adds an event. Until `finish`, the lists are ring buffers of `most` events.
+    fn push(&mut self, key: u64, branch: Branch, most: usize) {
+        let position = self.dropped + self.keys.len() as u64;
         while (self.upper.len() as u64) < branch.step >> 32 {
             self.upper.push(position);
         }
@@ -116,11 +125,21 @@ impl Branches {
             self.last.push(position);
         }
         self.last[way as usize] = position;
-        self.keys.push(key);
-        self.events.push((branch.step as u32, way));
+        let event = (branch.step as u32, way);
+        if self.keys.len() < most {
+            self.keys.push(key);
+            self.events.push(event);
+        } else {
+            let oldest = (self.dropped % most as u64) as usize;
+            (self.keys[oldest], self.events[oldest]) = (key, event);
+            self.dropped += 1;
+        }
     }
 
     fn finish(&mut self) {
+        let oldest = self.dropped.checked_rem(self.keys.len() as u64).unwrap_or(0) as usize;
+        self.keys.rotate_left(oldest);
+        self.events.rotate_left(oldest);
         self.keys.shrink_to_fit();
         self.events.shrink_to_fit();
         self.positions = Positions::of(&self.keys);
@@ -130,7 +149,8 @@ impl Branches {
     #[must_use]
     pub fn event(&self, position: u32) -> Branch {
         let (lower, way) = self.events[position as usize];
-        let upper = self.upper.partition_point(|first| *first <= position) as u64;
+        let number = self.dropped + u64::from(position);
+        let upper = self.upper.partition_point(|first| *first <= number) as u64;
         let (site, to) = self.ways[way as usize];
         Branch { step: upper << 32 | u64::from(lower), site, to }
     }
@@ -138,6 +158,19 @@ impl Branches {
     /// All events, in the order of time.
     pub fn events(&self) -> impl Iterator<Item = Branch> {
         (0..self.events.len() as u32).map(|position| self.event(position))
+    }
+
+    /// Says so if not all events are kept.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let kept = self.keys.len();
+        (self.dropped > 0).then(|| {
+            format!(
+                "Of the {} branches of the run before the failure, the last {kept} were compared with other \
+                 runs: \"the same control flow\" is said of these.",
+                self.dropped + kept as u64
+            )
+        })
     }
 
     /// Starts the comparison with another run.
@@ -179,14 +212,16 @@ impl Branches {
     }
 
     /// A lower bound of the difference from a run with this signature. The last event of a difference has a
-    /// partner that took another direction, so the signature has another direction of its branch.
+    /// partner that took another direction, so the signature has another direction of its branch. Edges of
+    /// which no event is kept have no part in differences.
     #[must_use]
     pub fn bound(&self, signature: &Signature) -> Difference {
-        let can_toggle = |((site, to), _): &(&Way, &u32)| {
+        let can_toggle = |((site, to), _): &(&Way, &u64)| {
             signature.0.get(site).is_some_and(|ways| ways.iter().any(|way| way != to))
         };
-        let latest = self.ways.iter().zip(&self.last).filter(can_toggle).map(|(_, position)| *position).max();
-        Difference::of(latest.into_iter().collect())
+        let latest = self.ways.iter().zip(&self.last).filter(can_toggle).map(|(_, last)| *last).max();
+        let kept = latest.and_then(|last| last.checked_sub(self.dropped));
+        Difference::of(kept.into_iter().map(|position| position as u32).collect())
     }
 }
 

@@ -62,11 +62,21 @@ mod tests {
             failing in run(),
             pool in prop::collection::vec(run(), 0..12),
             order in any::<u64>(),
+            most in 1usize..30,
         ) {
             let mut chains = Chains::default();
-            let branches = Branches::of_events(&failing, &mut chains);
+            let branches = Branches::of_events(&failing, &mut chains, most);
             let all: Vec<Difference> =
                 pool.iter().map(|run| branches.compare_events(run, &mut chains)).collect();
+            // Of a long run, the end is compared.
+            let whole = Branches::of_events(&failing, &mut chains, usize::MAX);
+            let dropped = (whole.events().count() - branches.events().count()) as u32;
+            prop_assert!(branches.events().eq(whole.events().skip(dropped as usize)));
+            for (run, difference) in pool.iter().zip(&all) {
+                let of_whole = whole.compare_events(run, &mut chains);
+                let kept = of_whole.positions().iter().filter_map(|position| position.checked_sub(dropped));
+                prop_assert_eq!(difference, &Difference::of(kept.collect()));
+            }
             let expected = all.iter().cloned().enumerate().map(|(n, d)| (d, n)).min();
             let mut visits: Vec<usize> = (0..pool.len()).collect();
             visits.sort_by_key(|n| (*n as u64 + 1).wrapping_mul(order | 1));

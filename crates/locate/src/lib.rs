@@ -43,7 +43,7 @@
 //! let failing = [event(1, None, Some(1)), event(2, Some(0), None), event(3, None, Some(0))];
 //! let passing = [event(1, None, Some(0)), event(3, None, Some(0))];
 //! let mut chains = Chains::default();
-//! let branches = Branches::of_events(&failing, &mut chains);
+//! let branches = Branches::of_events(&failing, &mut chains, usize::MAX);
 //! // The first branch took another direction, and the second is still the same event.
 //! assert_eq!(branches.compare_events(&passing, &mut chains), Difference::of(vec![0]));
 //! ```

@@ -199,6 +199,7 @@ fn by_recordings(
         until = own.saturating_sub(1);
     }
     let branches = Branches::of_run(&process, stream, until)?;
+    located.notes.extend(branches.note());
     let reference = Reference {
         recording: &recording,
         process_index: index,

@@ -26,7 +26,7 @@ impl Program<'_> {
 /// The difference as statements with their positions in the failing path, from 1.
 fn difference(program: &Program<'_>, failing: &[u32], other: &[u32]) -> (Difference, Vec<(u32, u64)>) {
     let mut chains = Chains::default();
-    let branches = Branches::of_events(&program.run(failing), &mut chains);
+    let branches = Branches::of_events(&program.run(failing), &mut chains, usize::MAX);
     let difference = branches.compare_events(&program.run(other), &mut chains);
     let events = difference.positions().iter().map(|at| branches.event(*at));
     let events = events.map(|event| (event.site.2, event.step + 1)).collect();
