@@ -330,6 +330,17 @@ fn the_exit_status_is_traced_to_what_decided_it() {
     assert_eq!(line_of(&other.observation.place), 3);
 }
 
+/// Each process fails with the same status, on a line of its own.
+#[test]
+fn of_the_commands_of_a_script_the_last_one_decides_its_status() {
+    let body = "int main(int argc, char **argv) {\n  if (argv[1][0] == 'a')\n    return @;\n  return @;\n}\n";
+    for (test, line) in [("./p a; ./p b", 4), ("./p a | ./p b", 4), ("./p b; ./p a", 3), ("./p a && ./p b", 3)] {
+        let observed = Pair::new(body, "0", "1", test).observe();
+        assert_eq!(observed.observation.kind, "exit-status", "{test}");
+        assert_eq!(line_of(&observed.observation.place), line, "{test}: {}", observed.observation.summary);
+    }
+}
+
 #[test]
 fn a_wrong_number_is_traced_to_its_argument() {
     let pair = Pair::new(

@@ -29,6 +29,9 @@ pub(super) struct StreamEnd {
 pub(super) struct ProcessEnd {
     /// Index in the recording.
     pub index: usize,
+    /// Its process id, and that of its parent.
+    pub pid: u32,
+    pub parent: u32,
     /// Name of the program.
     pub program: String,
     pub loaded: LoadedProcess,
@@ -60,7 +63,8 @@ pub(super) fn replay_all(recording: &Recording, notes: &mut Vec<String>) -> Vec<
             process.info.executable.clone()
         };
         let program = path.rsplit('/').next().unwrap_or_default().to_owned();
-        all.push(ProcessEnd { index, program, loaded, streams });
+        let (pid, parent) = (process.info.pid, process.info.parent);
+        all.push(ProcessEnd { index, pid, parent, program, loaded, streams });
     }
     all
 }

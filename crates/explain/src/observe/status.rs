@@ -9,6 +9,7 @@ use program::inst::{Inst, Operand};
 use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
 use slice::{Criterion, Occurrence, Wanted};
+use std::cmp::Reverse;
 
 /// The call or return that decided the exit status of a process, and its criterion.
 struct Decision {
@@ -93,8 +94,10 @@ pub(super) fn exit_status(scene: &mut Scene<'_>) -> Result<Option<Observed>, Err
         return Ok(None);
     }
     let status = bad.exit.map(|s| s.cast_unsigned());
-    // Processes whose status became that of the test come first; of these, those that are not forked
-    // children, in the order of the recording.
+    // Processes whose status became that of the test come first, then those that good ran too; of these,
+    // those that are not forked children and have no recorded parent, which would report its child's status.
+    // Of the commands of a script, the status of the last one became that of the test. A recording has no
+    // times at which processes ended, but they are in the order in which they were started.
     let mut candidates: Vec<(bool, usize)> = Vec::new();
     for b in 0..scene.bad.len() {
         let Some((_, ours)) = scene.bad[b].exit() else { continue };
@@ -104,7 +107,11 @@ pub(super) fn exit_status(scene: &mut Scene<'_>) -> Result<Option<Observed>, Err
             candidates.push((Some(ours & 0xff) != status, b));
         }
     }
-    candidates.sort_by_key(|(other, b)| (*other, scene.bad[*b].streams.iter().any(|s| s.inherited > 0), *b));
+    let is_child = |b: usize| scene.bad.iter().any(|other| other.pid == scene.bad[b].parent);
+    let is_forked = |b: usize| scene.bad[b].streams.iter().any(|s| s.inherited > 0);
+    candidates.sort_by_key(|(other, b)| {
+        (*other, scene.partner(*b).is_none(), is_forked(*b), is_child(*b), Reverse(*b))
+    });
     match candidates.first() {
         Some((_, b)) => by_status(scene, *b, "exit-status").map(Some),
         None => Ok(None),
