@@ -42,7 +42,7 @@ impl Program {
         let directory = |path: &String| std::path::Path::new(path).parent().map(std::path::Path::to_owned);
         Program {
             executable: info.executable.clone(),
-            name: info.arguments.first().unwrap_or(&info.executable).clone(),
+            name: info.arguments.first().map_or_else(|| info.executable.clone(), |a| a.text().into_owned()),
             directory: info.directory.clone(),
             libraries: elsewhere.filter_map(directory).collect(),
         }

@@ -361,7 +361,7 @@ pub fn command(subject: &Subject, input: &Input) -> String {
     let executable = Path::new(&info.executable);
     let program = match executable.strip_prefix(directory) {
         Ok(inside) => format!("./{}", inside.display()),
-        Err(_) => info.arguments.first().cloned().unwrap_or_default(),
+        Err(_) => info.arguments.first().map(|name| name.text().into_owned()).unwrap_or_default(),
     };
     let set = subject.changed_environment(input);
     let mut words: Vec<String> =
@@ -369,7 +369,7 @@ pub fn command(subject: &Subject, input: &Input) -> String {
     words.push(program);
     for (number, given) in info.arguments.iter().enumerate().skip(1) {
         let bytes = input.parts.get(&Origin::Argument(number as u32)).cloned();
-        words.push(locate::inputs::quoted(&bytes.unwrap_or_else(|| given.clone().into_bytes())));
+        words.push(locate::inputs::quoted(&bytes.unwrap_or_else(|| given.bytes().to_vec())));
     }
     words.join(" ")
 }

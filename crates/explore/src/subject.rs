@@ -10,9 +10,11 @@ use alternate::rerun::{PlainRun, Recorder};
 use alternate::{Both, Rerun, Run, Side, Status};
 use locate::test::Test;
 use recording::Recording;
+use recording::argument::Argument;
 use recording::process::ProcessInfo;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use symbolic::{EnvironmentInputs, Input, Origin, TermContext};
@@ -60,11 +62,24 @@ impl Moved<'_> {
         text.replace(&from, &to)
     }
 
+    fn argument(&self, argument: &Argument) -> Argument {
+        let from = self.from.as_os_str().as_bytes();
+        let to = self.to.as_os_str().as_bytes();
+        let (mut bytes, mut rest) = (Vec::new(), argument.bytes());
+        while let Some(at) = rest.windows(from.len().max(1)).position(|window| window == from) {
+            bytes.extend_from_slice(&rest[..at]);
+            bytes.extend_from_slice(to);
+            rest = &rest[at + from.len()..];
+        }
+        bytes.extend_from_slice(rest);
+        Argument::from(&bytes[..])
+    }
+
     fn info(&self, info: &ProcessInfo) -> ProcessInfo {
         ProcessInfo {
             executable: self.text(&info.executable),
             directory: self.text(&info.directory),
-            arguments: info.arguments.iter().map(|a| self.text(a)).collect(),
+            arguments: info.arguments.iter().map(|a| self.argument(a)).collect(),
             ..info.clone()
         }
     }
@@ -120,7 +135,7 @@ impl Subject {
         input.parts.retain(|origin, _| !matches!(origin, Origin::Stream(..)));
         for (number, argument) in info.arguments.iter().enumerate().skip(1) {
             let origin = Origin::Argument(number as u32);
-            input.parts.entry(origin).or_insert_with(|| argument.clone().into_bytes());
+            input.parts.entry(origin).or_insert_with(|| argument.bytes().to_vec());
         }
         let set: BTreeMap<String, Vec<u8>> =
             input.environment().map(|(name, value)| (name.to_owned(), value.to_vec())).collect();
@@ -165,7 +180,7 @@ impl Subject {
 
     /// The command line of the program for display, with the names in the user's tree.
     #[must_use]
-    pub fn arguments(&self) -> &[String] {
+    pub fn arguments(&self) -> &[Argument] {
         &self.plain.new.arguments
     }
 

@@ -25,6 +25,7 @@ use crate::test::{Test, Verdict};
 use crate::{Error, Result};
 use explain::answer::{Commit, Place};
 use recording::Recording;
+use recording::argument::Argument;
 use replay::process::{LoadedProcess, Options};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -281,7 +282,8 @@ fn by_recordings(
 fn other_processes(recording: &Recording, failing: &recording::Process) -> Option<String> {
     let others = recording.processes.len().checked_sub(1).filter(|others| *others > 0)?;
     let processes = if others == 1 { "process" } else { "processes" };
-    let command = failing.info.arguments.join(" ");
+    let words: Vec<_> = failing.info.arguments.iter().map(Argument::text).collect();
+    let command = words.join(" ");
     Some(format!(
         "The lines are of one process, `{command}`, in which the failure shows; the test ran {others} more \
          recorded {processes}, and what came from there is not followed."

@@ -43,6 +43,8 @@
 #![warn(missing_docs)]
 
 #[cfg(feature = "read")]
+pub mod argument;
+#[cfg(feature = "read")]
 pub mod damage;
 #[cfg(feature = "read")]
 pub mod decode;

@@ -1,5 +1,6 @@
 //! The description of a process: `process.raw` while it runs, `process.json` once packed.
 
+use crate::argument::Argument;
 use crate::event::{VERSION, process};
 use crate::modules::{counted, half, take, word};
 use serde::{Deserialize, Serialize};
@@ -42,7 +43,7 @@ pub struct ProcessInfo {
     pub executable: String,
     /// The arguments, starting with the program's name.
     #[serde(default)]
-    pub arguments: Vec<String>,
+    pub arguments: Vec<Argument>,
     /// Working directory at start.
     #[serde(default)]
     pub directory: String,
@@ -98,7 +99,7 @@ impl ProcessInfo {
             process::PARENT => self.parent = first,
             process::IMAGE => self.image = first,
             process::EXECUTABLE => self.executable = text(),
-            process::ARGUMENT => self.arguments.push(text()),
+            process::ARGUMENT => self.arguments.push(value.into()),
             process::DIRECTORY => self.directory = text(),
             process::IDENTITY => self.identity = hex(value),
             process::BUILD_ID => self.build_id = hex(value),
@@ -149,7 +150,7 @@ mod tests {
         let mut info = ProcessInfo::default();
         info.read_raw(&raw).unwrap();
         assert_eq!(info.pid, 7);
-        assert_eq!(info.arguments, ["prog", "-x"]);
+        assert_eq!(info.arguments, [Argument::from("prog"), "-x".into()]);
         assert_eq!(info.build_id, "ab01");
         assert_eq!(info.forked_from, Some(ForkedFrom { pid: 5, image: 1 }));
         assert_eq!(info.limits, [Limit { resource: 7, soft: 40, hard: u64::MAX }]);

@@ -11,6 +11,7 @@ use crate::slicer::Slicer;
 use crate::started::{StartedProgram, pointer};
 use program::inst::{Call, Inst, Operand};
 use program::model::SymbolKind;
+use recording::argument::Argument;
 use replay::effects::variable_address;
 use replay::image::Image;
 use replay::observer::View;
@@ -30,13 +31,14 @@ impl Slicer<'_> {
 
     /// The call by which this process started another one with these arguments that received this. Empty if
     /// several calls could have.
-    pub(crate) fn started_with(&self, received: &Received, arguments: &[String]) -> Result<Vec<Criterion>> {
+    pub(crate) fn started_with(&self, received: &Received, arguments: &[Argument]) -> Result<Vec<Criterion>> {
+        let arguments: Vec<_> = arguments.iter().map(Argument::text).collect();
         let is_it = |started: &&StartedProgram| match &started.command[..] {
             [line] if starts_shell(&started.function) => {
-                arguments.iter().skip(1).all(|argument| line.contains(argument.as_str()))
-                    && arguments.first().is_some_and(|name| line.contains(name.as_str()))
+                arguments.iter().skip(1).all(|argument| line.contains(&**argument))
+                    && arguments.first().is_some_and(|name| line.contains(&**name))
             }
-            words => words == arguments,
+            words => words == &arguments[..],
         };
         let all = self.started()?;
         let mut fitting = all.iter().filter(is_it);

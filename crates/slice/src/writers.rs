@@ -5,6 +5,7 @@ use crate::criterion::Criterion;
 use crate::interprocess::{Channel, Received, Sent, concatenation_offsets};
 use crate::slicer::{Slicer, SlicerOptions};
 use recording::Recording;
+use recording::argument::Argument;
 use replay::process::{LoadedProcess, Options};
 use std::collections::BTreeMap;
 
@@ -137,7 +138,7 @@ enum Start<'r> {
     /// By replacing its own program.
     Executed,
     /// In a child process, with these arguments.
-    Child(&'r [String]),
+    Child(&'r [Argument]),
 }
 
 /// How this process started the program of `reader`, if it did.

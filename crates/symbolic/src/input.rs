@@ -33,7 +33,7 @@ impl Input {
             let Some(last) = known.last() else { continue };
             let mut bytes = match origin {
                 Origin::Argument(n) => {
-                    info.arguments.get(*n as usize).map(|a| a.clone().into_bytes()).unwrap_or_default()
+                    info.arguments.get(*n as usize).map(|a| a.bytes().to_vec()).unwrap_or_default()
                 }
                 Origin::File(path) => {
                     std::fs::read(Path::new(&info.directory).join(path)).unwrap_or_default()
@@ -60,7 +60,7 @@ impl Input {
         given
             .map(|(n, a)| {
                 let changed = self.parts.get(&Origin::Argument(n as u32)).cloned();
-                changed.unwrap_or_else(|| a.clone().into_bytes())
+                changed.unwrap_or_else(|| a.bytes().to_vec())
             })
             .collect()
     }

@@ -3,6 +3,7 @@
 //! one program, or of two versions built in different directories, differ in them; so texts have them
 //! replaced by their role.
 
+use recording::argument::Argument;
 use recording::process::ProcessInfo;
 use std::borrow::Cow;
 
@@ -24,14 +25,14 @@ impl RunNames {
     /// The names of a recorded process.
     #[must_use]
     pub fn of(info: &ProcessInfo) -> RunNames {
-        let program = info.arguments.first().map_or("", String::as_str);
-        let name = program.rsplit('/').next().unwrap_or(program);
+        let program = info.arguments.first().map(Argument::text).unwrap_or_default();
+        let name = program.rsplit('/').next().unwrap_or(&program);
         let directory = match info.directory.as_str() {
             "" | "/" => String::new(),
             directory => format!("{}/", directory.trim_end_matches('/')),
         };
         RunNames {
-            program: if program.contains('/') { program.into() } else { Vec::new() },
+            program: if program.contains('/') { program.as_bytes().into() } else { Vec::new() },
             name: name.into(),
             directory: directory.into(),
         }
@@ -98,7 +99,7 @@ mod tests {
 
     fn own(program: &str, directory: &str) -> RunNames {
         RunNames::of(&ProcessInfo {
-            arguments: vec![program.to_owned()],
+            arguments: vec![program.into()],
             directory: directory.to_owned(),
             ..ProcessInfo::default()
         })

@@ -5,6 +5,7 @@ use crate::render::{Table, bytes, counted, grouped};
 use crate::{Session, opened, progress, source};
 use clap::Args;
 use recording::Recording;
+use recording::argument::Argument;
 use recording::header::StreamKind;
 use replay::machine::{Counters, End, Machine, Stop};
 use replay::observer::Null;
@@ -62,7 +63,7 @@ struct ProcessAnswer {
     process: String,
     pid: u32,
     executable: String,
-    arguments: Vec<String>,
+    arguments: Vec<Argument>,
     exact: bool,
     /// Why the process could not be replayed at all.
     error: Option<String>,
@@ -331,7 +332,7 @@ fn print(answer: &Answer, session: &mut Session) -> Result<(), Failure> {
     for p in &answer.processes {
         table.row([
             p.process.clone(),
-            p.arguments.first().cloned().unwrap_or_else(|| source::short(&p.executable)),
+            p.arguments.first().map_or_else(|| source::short(&p.executable), |name| name.text().into_owned()),
             p.streams.len().to_string(),
             grouped(p.figures.instructions),
             grouped(p.figures.loads),

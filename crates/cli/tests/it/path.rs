@@ -1,6 +1,9 @@
 //! `relapse path`.
 
 use crate::sandbox::Sandbox;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
 
 const PROGRAM: &str = r#"#include <stdio.h>
 #include <string.h>
@@ -51,6 +54,41 @@ fn a_solver_finds_an_input_and_it_is_tried() {
     assert!(stdin[0] == b'x' || stdin[0] > b'z', "{stdin:?}");
     let own = std::fs::read(sandbox.path().join("word.txt")).expect("the original");
     assert_eq!(own, b"open sesame", "the user's file is as it was");
+}
+
+/// Arguments are bytes: a run with another input gets those that are no text unchanged.
+#[test]
+fn an_argument_need_not_be_text() {
+    let bytes: Vec<u8> = (0x80..=0xff).collect();
+    let sum = bytes.iter().fold(0u32, |sum, b| sum.wrapping_mul(31).wrapping_add((*b).into()));
+    let source = r#"#include <stdio.h>
+int main(int argc, char **argv) {
+    unsigned sum = 0;
+    for (const char *s = argv[1]; *s; s++)
+        sum = sum * 31 + (unsigned char)*s;
+    if (sum != SUM)
+        puts("other bytes");
+    if (argv[2][0] > 'k')
+        return 1;
+    return 0;
+}
+"#;
+    let mut sandbox = Sandbox::with_program("p", &source.replace("SUM", &sum.to_string()));
+    let mut record = Command::new(env!("CARGO_BIN_EXE_relapse"));
+    record.args(["record", "--quiet", "-o", "run", "--", "./p"]).arg(OsStr::from_bytes(&bytes)).arg("x");
+    let recorded = record.current_dir(sandbox.path()).output().expect("a recording");
+    assert_eq!((recorded.status.code(), recorded.stdout.len()), (Some(1), 0), "{recorded:?}");
+    // The first argument is passed on as it was recorded, or put together from its variables.
+    for only in ["--only argv[2]", ""] {
+        let text = sandbox.quietly(&format!("relapse path run --solve {only}"));
+        assert!(text.contains("took the same way"), "{text}");
+    }
+    let json = sandbox.quietly("relapse replay run --json");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let arguments = &json["processes"][0]["arguments"];
+    assert_eq!((&arguments[1][0], &arguments[1][127]), (&0x80.into(), &0xff.into()));
+    assert_eq!(arguments[2], "x");
+    assert!(sandbox.quietly("relapse dump recording run").contains("\u{fffd} x"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Pairs the processes and threads of two recordings.
 
+use recording::argument::Argument;
 use recording::{Decoder, Event, Process, Recording};
 use replay::process::{LoadedProcess, LoadedStream};
 use std::path::Path;
@@ -15,7 +16,7 @@ pub fn pair_processes(good: &Recording, bad: &Recording) -> Vec<(usize, usize)> 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Kind {
     program: String,
-    arguments: Vec<String>,
+    arguments: Vec<Argument>,
     forked: bool,
 }
 
@@ -23,7 +24,7 @@ impl Kind {
     fn of(process: &Process) -> Kind {
         let name = |path: &str| Path::new(path).file_name().map(|n| n.to_string_lossy().into_owned());
         let info = &process.info;
-        let program = name(&info.executable).or_else(|| name(info.arguments.first()?));
+        let program = name(&info.executable).or_else(|| name(&info.arguments.first()?.text()));
         Kind {
             program: program.unwrap_or_default(),
             arguments: info.arguments.iter().skip(1).cloned().collect(),
@@ -93,7 +94,7 @@ mod tests {
     fn kind(program: &str, arguments: &[&str]) -> Kind {
         Kind {
             program: program.to_owned(),
-            arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
+            arguments: arguments.iter().map(|a| (*a).into()).collect(),
             forked: false,
         }
     }

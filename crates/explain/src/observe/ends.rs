@@ -58,7 +58,7 @@ pub(super) fn replay_all(recording: &Recording, notes: &mut Vec<String>) -> Vec<
             }
         }
         let path = if process.info.executable.is_empty() {
-            process.info.arguments.first().cloned().unwrap_or_default()
+            process.info.arguments.first().map(|a| a.text().into_owned()).unwrap_or_default()
         } else {
             process.info.executable.clone()
         };

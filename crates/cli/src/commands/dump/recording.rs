@@ -5,6 +5,7 @@ use crate::{Session, opened, render, source};
 use clap::Args;
 use recording::event::{self, Event, Position, Slots};
 use recording::header::StreamKind;
+use recording::argument::Argument;
 use recording::{Process, Recording, Stream};
 use replay::image::Image;
 use std::fmt::Write as _;
@@ -90,7 +91,8 @@ fn describe(process: &Process, session: &mut Session) -> Result<(), Failure> {
     let info = &process.info;
     let forked =
         info.forked_from.map(|f| format!(", forked from p{}.{}", f.pid, f.image)).unwrap_or_default();
-    writeln!(session.out, "{} {}{forked}", session.paint.name(&process.name), info.arguments.join(" "))?;
+    let words: Vec<_> = info.arguments.iter().map(Argument::text).collect();
+    writeln!(session.out, "{} {}{forked}", session.paint.name(&process.name), words.join(" "))?;
     writeln!(
         session.out,
         "  executable {} (build id {})",
