@@ -79,10 +79,12 @@ pub fn find(
         options,
         runner,
         input: input.clone(),
+        old_end: None,
         ran: Duration::ZERO,
         runs_made: 0,
     };
     let ended = reproduced(&mut case, &input)?;
+    case.old_end = Some(ended.old.status);
     if same_outcome(&ended) && !options.anyway {
         return Err(Error::NoDeviation);
     }
@@ -98,9 +100,12 @@ pub fn find(
         candidates = found;
     }
     rank(&mut candidates);
-    let passes = candidates.iter().any(Candidate::passes);
-    let wanted = options.nearest && !passes && !same_outcome(&ended) && nearest::is_wanted(&searched);
+    let recovers = candidates.iter().any(Candidate::ends_as_old);
+    let wanted = options.nearest && !recovers && !same_outcome(&ended) && nearest::is_wanted(&searched);
     let mut nearest = if wanted { case.nearest(deadline) } else { None };
+    if candidates.iter().any(Candidate::passes) {
+        nearest = nearest.filter(|nearest| nearest.ends_as_old);
+    }
     let branch = nearest.iter_mut().filter_map(|nearest| nearest.branch.as_deref_mut());
     compute_indices(&case.runs, candidates.iter_mut().chain(branch))?;
     let verdict = match candidates.is_empty() {
@@ -230,8 +235,8 @@ fn compute_indices<'c>(
     Ok(())
 }
 
-/// Order: candidates that pass; then code that both versions ran; then checks that the new version omits;
-/// then the fewest changed bytes. Ties keep execution order.
+/// Order: candidates that pass, of them those that end as the old version did; then code that both versions
+/// ran; then checks that the new version omits; then the fewest changed bytes. Ties keep execution order.
 fn rank(candidates: &mut [Candidate]) {
     let told: HashSet<String> =
         candidates.iter().filter(|c| c.side == Side::New && c.passes()).map(|c| c.function.clone()).collect();
@@ -239,8 +244,8 @@ fn rank(candidates: &mut [Candidate]) {
         c.omitted = c.passes() && c.shared && !told.contains(&c.function);
     }
     candidates.sort_by_key(|c| {
-        let (differs, changes) = c.best().map_or((true, usize::MAX), order);
-        (differs, !c.shared, !c.omitted, changes)
+        let (differs, other_end, changes) = c.best().map_or((true, true, usize::MAX), order);
+        (differs, other_end, !c.shared, !c.omitted, changes)
     });
 }
 
@@ -264,6 +269,7 @@ mod tests {
             input: Both::default(),
             ended: Both { old: ended.clone(), new: ended },
             passes,
+            ends_as_old: passes,
         };
         Candidate {
             side,

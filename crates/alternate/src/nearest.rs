@@ -7,6 +7,9 @@
 //! whose decision comes last, because it follows the recorded path longest. If it changes more than one
 //! byte, inputs of other lengths are tried too: with one byte or line removed, or with one byte
 //! duplicated. These need no solver.
+//!
+//! Versions that agree may both fail, for example because the input is now invalid. Such an input says little
+//! about the fault, so any input with which both end as the old version did is preferred, however far it is.
 
 use crate::ask::DecisionSolver;
 use crate::report::{Alternate, Candidate, Part, Searched};
@@ -34,6 +37,8 @@ pub struct Nearest {
     pub input: Both<Input>,
     /// The common outcome of both versions with this input.
     pub ended: Ended,
+    /// Whether they end as the old version did with the recorded input. If not, no such input was found.
+    pub ends_as_old: bool,
     /// The branch up to which one version follows its recorded path, and where it takes another edge;
     /// `None` if the input has another length.
     pub branch: Option<Box<Candidate>>,
@@ -50,23 +55,29 @@ impl Case<'_> {
             models.sort_by_key(|(number, model)| (self.distance(model), usize::MAX - number));
             for (number, model) in models.into_iter().take(TRIED) {
                 let distance = self.distance(&model);
-                if Instant::now() >= until || best.as_ref().is_some_and(|(least, _)| *least <= distance) {
+                let enough = |(least, best): &(usize, Nearest)| best.ends_as_old && *least <= distance;
+                if Instant::now() >= until || best.as_ref().is_some_and(enough) {
                     break;
                 }
                 let fact = self.facts.of(side).list[number].clone();
                 let Trial::Confirmed(alternate) = self.attempt(side, &fact, &model, false) else { continue };
-                if alternate.passes {
+                let is_better = |(least, best): &(usize, Nearest)| {
+                    (!alternate.ends_as_old, distance) < (!best.ends_as_old, *least)
+                };
+                if alternate.passes && best.as_ref().is_none_or(is_better) {
                     let mut candidate = self.candidate(side, &fact);
                     candidate.condition.clone_from(&alternate.condition);
-                    let Alternate { parts, input, ended, .. } = (*alternate).clone();
+                    let Alternate { parts, input, ended, ends_as_old, .. } = (*alternate).clone();
                     candidate.alternates.push(*alternate);
                     let branch = Some(Box::new(candidate));
-                    best = Some((distance, Nearest { parts, input, ended: ended.new, branch }));
+                    let nearest = Nearest { parts, input, ended: ended.new, ends_as_old, branch };
+                    best = Some((distance, nearest));
                 }
             }
         }
-        if best.as_ref().is_none_or(|(distance, _)| *distance > 1) {
-            best = self.of_another_length(until).map(|nearest| (1, nearest)).or(best);
+        if best.as_ref().is_none_or(|(distance, best)| *distance > 1 || !best.ends_as_old) {
+            let other = self.of_another_length(until).map(|nearest| (1, nearest));
+            best = other.into_iter().chain(best).min_by_key(|(distance, n)| (!n.ends_as_old, *distance));
         }
         best.map(|(_, nearest)| nearest)
     }
@@ -104,11 +115,12 @@ impl Case<'_> {
 
     fn of_another_length(&mut self, until: Instant) -> Option<Nearest> {
         let mut tried = 0;
+        let mut other_end: Option<Nearest> = None;
         for (origin, bytes) in self.input.new.parts.clone() {
             let is_argument = matches!(origin, Origin::Argument(_) | Origin::Environment(_));
             for changed in lengths(&bytes) {
                 if tried == LENGTHS || Instant::now() >= until {
-                    return None;
+                    return other_end;
                 }
                 if is_argument && changed.is_empty() {
                     continue;
@@ -124,11 +136,16 @@ impl Case<'_> {
                 let ended = Both { old: reruns.old.ended, new: reruns.new.ended };
                 if same_outcome(&ended) {
                     let parts = parts(&self.input, &input);
-                    return Some(Nearest { parts, input, ended: ended.new, branch: None });
+                    let ends_as_old = self.is_old_end(ended.old.status);
+                    let nearest = Nearest { parts, input, ended: ended.new, ends_as_old, branch: None };
+                    if ends_as_old {
+                        return Some(nearest);
+                    }
+                    other_end.get_or_insert(nearest);
                 }
             }
         }
-        None
+        other_end
     }
 }
 

@@ -52,6 +52,9 @@ pub struct Alternate {
     pub ended: Both<Ended>,
     /// Whether both versions had the same output and status.
     pub passes: bool,
+    /// Whether, in addition, they ended as the old version did with the recorded input. Otherwise, both may
+    /// have failed alike.
+    pub ends_as_old: bool,
 }
 
 /// A branch where the versions disagree about inputs close to the failing one.
@@ -77,7 +80,8 @@ pub struct Candidate {
     pub omitted: bool,
     /// The condition of the best alternate input's instance, in the failing run.
     pub condition: String,
-    /// The best first: those that pass, then those with few changes. Never empty.
+    /// The best first: those that pass and end as the old version did, others that pass, then those with few
+    /// changes. Never empty.
     pub alternates: Vec<Alternate>,
     /// Number of instances of the branch that were skipped because enough was known.
     pub more: u64,
@@ -88,6 +92,12 @@ impl Candidate {
     #[must_use]
     pub fn passes(&self) -> bool {
         self.alternates.iter().any(|a| a.passes)
+    }
+
+    /// Whether one passes and ends as the old version did with the recorded input.
+    #[must_use]
+    pub fn ends_as_old(&self) -> bool {
+        self.alternates.iter().any(|a| a.ends_as_old)
     }
 
     /// The best alternate input.
@@ -193,10 +203,10 @@ pub enum Verdict {
 pub struct Report {
     /// Whether anything was found.
     pub verdict: Verdict,
-    /// The most likely first: those that pass; code that both versions ran; checks that the new version
-    /// omits; the fewest changed bytes.
+    /// The most likely first: those that pass, of them those that end as the old version did; code that both
+    /// versions ran; checks that the new version omits; the fewest changed bytes.
     pub candidates: Vec<Candidate>,
-    /// If no candidate passes, and one was found.
+    /// If no candidate passes and ends as the old version did, and one was found.
     pub nearest: Option<Nearest>,
     /// Statistics of each direction, in the order of the search; those of relaxed searches come last.
     pub searched: Vec<Searched>,

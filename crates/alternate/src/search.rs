@@ -39,6 +39,8 @@ pub(crate) struct Case<'c> {
     pub functions: Both<HashSet<String>>,
     /// The recorded input.
     pub input: Both<Input>,
+    /// How the old version ended with it; `None` until it was run again.
+    pub old_end: Option<Status>,
     pub ran: Duration,
     pub runs_made: u64,
 }
@@ -107,7 +109,7 @@ impl Case<'_> {
                 } else if !all && !self.is_relevant(side, &fact) {
                     searched.irrelevant += 1;
                 } else if let Some(known) =
-                    known.filter(|k| k.passes() || k.alternates.len() >= self.options.instances)
+                    known.filter(|k| k.ends_as_old() || k.alternates.len() >= self.options.instances)
                 {
                     known.more += 1;
                 } else if Instant::now() >= until {
@@ -273,8 +275,14 @@ impl Case<'_> {
             parts,
             input,
             passes: same_outcome(&ended),
+            ends_as_old: same_outcome(&ended) && self.is_old_end(ended.old.status),
             ended,
         }
+    }
+
+    /// Whether the old version ended like this with the recorded input.
+    pub fn is_old_end(&self, status: Status) -> bool {
+        self.old_end == Some(status)
     }
 
     fn text(&self, term: solver::Term, what: &FactKind) -> String {
@@ -316,9 +324,10 @@ fn key(fact: &Fact) -> Key {
     (fact.site.module, fact.site.function, fact.site.index, words)
 }
 
-/// The sort key: inputs that pass first, then the fewest changes.
-pub(crate) fn order(a: &Alternate) -> (bool, usize) {
-    (!a.passes, a.changed.len())
+/// The sort key: inputs that pass first, of them those that end as the old version did, then the fewest
+/// changes.
+pub(crate) fn order(a: &Alternate) -> (bool, bool, usize) {
+    (!a.passes, !a.ends_as_old, a.changed.len())
 }
 
 /// Whether both versions had the same output and exit status.

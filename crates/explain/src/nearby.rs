@@ -67,9 +67,8 @@ fn events(again: &Rerun) -> Option<Trace> {
 /// The passing alternate input nearest to the failing one. Both versions must end as good does with the
 /// failing input: two equal crashes are no pass.
 fn best(report: &Report) -> Option<(&Candidate, &Alternate)> {
-    let end = report.ended.of(Side::Old).status;
     let all = report.candidates.iter().flat_map(|c| c.alternates.iter().map(move |a| (c, a)));
-    all.filter(|(_, a)| a.passes && a.ended.of(Side::Old).status == end).min_by_key(|(_, a)| a.changed.len())
+    all.filter(|(_, a)| a.ends_as_old).min_by_key(|(_, a)| a.changed.len())
 }
 
 fn nothing(report: &Report) -> String {

@@ -20,7 +20,8 @@ pub struct Answer {
     pub input_bytes: usize,
     pub recorded: Versions<Outcome>,
     pub candidates: Vec<Row>,
-    /// If no candidate passes: an input on which both versions agree, whatever way they take.
+    /// If no candidate passes and ends as the old version did: an input on which both versions agree, whatever
+    /// path they take.
     pub nearest: Option<Near>,
     /// Where the recorded runs begin to differ.
     pub values: Values,
@@ -58,6 +59,8 @@ pub struct Row {
     pub function: String,
     pub source: Option<String>,
     pub passes: bool,
+    /// Whether an input passes with which both end as the old version did with the recorded one.
+    pub ends_as_old: bool,
     /// Whether the other version ran a function of this name too.
     pub shared: bool,
     /// Whether it is a check of the old version that the new one lacks, or has in a weaker form.
@@ -75,6 +78,8 @@ pub struct Row {
 #[derive(Debug, Serialize)]
 pub struct Input {
     pub passes: bool,
+    /// Whether both versions also end as the old one did with the recorded input.
+    pub ends_as_old: bool,
     /// The instruction count in the failing run, and below it the ordinal number of the condition at that
     /// location.
     pub instruction: u64,
@@ -94,6 +99,7 @@ pub struct Near {
     pub branch: Option<Row>,
     pub parts: Vec<Part>,
     pub outcome: Outcome,
+    pub ends_as_old: bool,
     pub directory: Option<String>,
 }
 
@@ -177,6 +183,7 @@ impl Answer {
                 branch: nearest.branch.as_deref().map(|branch| row(branch, &[], None)),
                 parts: nearest.parts.iter().map(part).collect(),
                 outcome: outcome(&nearest.ended),
+                ends_as_old: nearest.ends_as_old,
                 directory: nearest_directory.map(|directory| directory.display().to_string()),
             }),
             values,
@@ -197,6 +204,7 @@ fn row(candidate: &Candidate, directories: &[PathBuf], class: Option<Class>) -> 
         function: candidate.function.clone(),
         source: source::line(&candidate.file, candidate.line),
         passes: candidate.passes(),
+        ends_as_old: candidate.ends_as_old(),
         shared: candidate.shared,
         omitted: candidate.omitted,
         alternates: candidate
@@ -215,6 +223,7 @@ fn input(alternate: &Alternate, directory: Option<&PathBuf>) -> Input {
     let changed = alternate.changed.iter();
     Input {
         passes: alternate.passes,
+        ends_as_old: alternate.ends_as_old,
         instruction: alternate.at.step,
         occurrence: alternate.at.occurrence,
         index: alternate.index.as_ref().map(ToString::to_string),

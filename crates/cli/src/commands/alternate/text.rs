@@ -68,7 +68,7 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
     }
     let shown = answer.candidates.iter().filter(|c| c.passes).count().max(SHOWN);
     for (number, row) in answer.candidates.iter().take(shown).enumerate() {
-        candidate(session, number + 1, row)?;
+        candidate(session, number + 1, row, &answer.recorded.old)?;
     }
     if answer.candidates.len() > shown {
         writeln!(
@@ -78,7 +78,7 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
         )?;
     }
     if let Some(near) = &answer.nearest {
-        nearest(session, near)?;
+        nearest(session, near, &answer.recorded.old)?;
     }
     writeln!(session.out)?;
     for direction in &answer.searched {
@@ -91,11 +91,14 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
 }
 
 /// An input on which both versions agree.
-fn nearest(session: &mut Session, near: &Near) -> Result<(), Failure> {
+fn nearest(session: &mut Session, near: &Near, old: &Outcome) -> Result<(), Failure> {
     let paint = session.paint;
     writeln!(session.out, "\nThe nearest input found on which both versions agree:")?;
     parts(session, &near.parts)?;
-    writeln!(session.out, "   {} both versions give {}", paint.good("passes:"), shown(&near.outcome))?;
+    agreed(session, near.ends_as_old, &near.outcome, old)?;
+    if !near.ends_as_old {
+        writeln!(session.out, "   no input was found on which both end with {}", old.words)?;
+    }
     if let Some((row, branch)) = near.branch.as_ref().and_then(|row| Some((row, row.alternates.first()?))) {
         let place = format!("{}:{}  {}", row.file, row.line, row.function);
         writeln!(
@@ -116,7 +119,16 @@ fn nearest(session: &mut Session, near: &Near) -> Result<(), Failure> {
     Ok(())
 }
 
-fn candidate(session: &mut Session, number: usize, row: &Row) -> Result<(), Failure> {
+/// The common outcome of both versions. `old`: that of the old one with the recorded input.
+fn agreed(session: &mut Session, as_old: bool, outcome: &Outcome, old: &Outcome) -> Result<(), Failure> {
+    let paint = session.paint;
+    let words = if as_old { paint.good("passes:") } else { paint.bad("agrees:") };
+    let but = if as_old { String::new() } else { format!(", not {} as before", old.words) };
+    writeln!(session.out, "   {words} both versions give {}{but}", shown(outcome))?;
+    Ok(())
+}
+
+fn candidate(session: &mut Session, number: usize, row: &Row, recorded: &Outcome) -> Result<(), Failure> {
     let paint = session.paint;
     let place = format!("{}:{}  {}", row.file, row.line, row.function);
     writeln!(session.out, "\n{number}. {}  ({} version, {})", paint.name(place), row.version, row.kind)?;
@@ -132,7 +144,7 @@ fn candidate(session: &mut Session, number: usize, row: &Row) -> Result<(), Fail
     let Some(best) = row.alternates.first() else { return Ok(()) };
     writeln!(session.out, "   because {}", best.condition)?;
     writeln!(session.out, "   instead {}", best.flipped)?;
-    input(session, best)?;
+    input(session, best, recorded)?;
     if let Some(class) = &row.class_words {
         writeln!(session.out, "   truth: {class}")?;
     }
@@ -148,13 +160,13 @@ fn candidate(session: &mut Session, number: usize, row: &Row) -> Result<(), Fail
 }
 
 /// Prints the changed bytes with some context, and the results of both versions.
-fn input(session: &mut Session, input: &Input) -> Result<(), Failure> {
+fn input(session: &mut Session, input: &Input, recorded: &Outcome) -> Result<(), Failure> {
     let paint = session.paint;
     parts(session, &input.parts)?;
-    let (old, new) = (shown(&input.outcome.old), shown(&input.outcome.new));
     if input.passes {
-        writeln!(session.out, "   {} both versions give {new}", paint.good("passes:"))?;
+        agreed(session, input.ends_as_old, &input.outcome.new, recorded)?;
     } else {
+        let (old, new) = (shown(&input.outcome.old), shown(&input.outcome.new));
         writeln!(session.out, "   {} old gives {old}, new gives {new}", paint.bad("differs:"))?;
     }
     if let Some(directory) = &input.directory {
