@@ -77,5 +77,6 @@ pub mod suites;
 pub mod suspicion;
 pub mod test;
 pub mod toggles;
+pub mod upstream;
 
 pub use error::{Error, Result};

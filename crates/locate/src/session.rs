@@ -22,6 +22,7 @@ use crate::right_output;
 use crate::search::Case;
 use crate::suspicion;
 use crate::test::{Test, Verdict};
+use crate::upstream::{self, Upstream};
 use crate::{Error, Result};
 use explain::answer::{Commit, Place};
 use recording::Recording;
@@ -167,10 +168,9 @@ fn by_recordings(
     news(&ProgressEvent::Observed(observed.observation.summary.clone()));
     located.observation = observed.observation.clone();
     located.notes.extend(observed.notes.iter().chain(unlisted).cloned());
-    let index = observed.process.min(recording.processes.len().saturating_sub(1));
-    let recorded =
+    let mut index = observed.process.min(recording.processes.len().saturating_sub(1));
+    let mut recorded =
         recording.processes.get(index).ok_or_else(|| Error::Recording("it is empty".to_owned()))?;
-    located.notes.extend(other_processes(&recording, recorded));
     let mut process = LoadedProcess::load(&recording, recorded, &Options::default())?;
     observed.prepare(&mut process);
     news(&ProgressEvent::Slicing);
@@ -185,7 +185,17 @@ fn by_recordings(
     } else {
         observed.criteria.clone()
     };
-    let criteria = with_byte_before(&process, criteria, &observed)?;
+    let mut criteria = criteria;
+    let sender = upstream::computed(&recording, index, &process, &criteria)?;
+    let is_passed_on = sender.is_some();
+    if let Some(sender) = sender {
+        located.notes.push(passed_on(&recording, &sender));
+        (index, process, criteria) = (sender.process, sender.loaded, sender.criteria);
+        recorded = &recording.processes[index];
+    } else {
+        criteria = with_byte_before(&process, criteria, &observed)?;
+    }
+    located.notes.extend(other_processes(&recording, recorded));
     let free = RAN.contains(&observed.observation.kind.as_str());
     let mut failure = Failure::new(&process, &criteria, suite.tree(), free)?;
     located.notes.append(&mut failure.notes);
@@ -264,7 +274,7 @@ fn by_recordings(
         entries::add_executed(&mut located.lines, &failure, pool.keys());
     }
     let right = match (&request.test.expected, &observed.observation.output) {
-        (Some(expected), Some(output)) if output.sink == "stdout" => {
+        (Some(expected), Some(output)) if output.sink == "stdout" && !is_passed_on => {
             let written = std::fs::read(&failing.run.stdout).unwrap_or_default();
             right_output::suspicion(&failure, &output.sink, &written, expected)?
         }
@@ -278,6 +288,14 @@ fn by_recordings(
     Ok(located)
 }
 
+/// Says which processes only passed on what is wrong.
+fn passed_on(recording: &Recording, sender: &Upstream) -> String {
+    let command = |process: &usize| format!("`{}`", recording.processes[*process].info.arguments.join(" "));
+    let passed: Vec<String> = sender.passed.iter().map(command).collect();
+    let from = command(&sender.process);
+    format!("What is wrong is only passed on by {}: {from} sent it.", passed.join(" and "))
+}
+
 /// Says so if the test ran other processes too: what they sent or gave is input here.
 fn other_processes(recording: &Recording, failing: &recording::Process) -> Option<String> {
     let others = recording.processes.len().checked_sub(1).filter(|others| *others > 0)?;
@@ -285,8 +303,8 @@ fn other_processes(recording: &Recording, failing: &recording::Process) -> Optio
     let words: Vec<_> = failing.info.arguments.iter().map(Argument::text).collect();
     let command = words.join(" ");
     Some(format!(
-        "The lines are of one process, `{command}`, in which the failure shows; the test ran {others} more \
-         recorded {processes}, and what came from there is not followed."
+        "The lines are of one process, `{command}`; the test ran {others} more recorded {processes}, and what \
+         came from there is not followed."
     ))
 }
 

@@ -765,3 +765,65 @@ fn other_processes_of_the_test_are_named() {
     assert!(notes.contains("the test ran 1 more recorded process,"), "{notes}");
     assert!(notes.contains("of one process, `./p 0 10`"), "{notes}");
 }
+
+/// A filter that only passes on what is wrong is followed to the program that computed it, whether the filter
+/// is recorded or not.
+#[test]
+fn pipelines_are_followed_to_what_computed_the_output() {
+    const CLIMB: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], \"pass\") == 0) {
+        char line[99];
+        while (fgets(line, sizeof line, stdin))
+            fputs(line, stdout);
+        return 0;
+    }
+    int separation = argc > 1 ? atoi(argv[1]) : 0;
+    int limit = separation > 40 ? 150 : 100;
+    printf(\"%d\\n\", separation * 2);
+    printf(\"%s\\n\", separation > limit ? \"far\" : \"near\");
+    return 0;
+}
+";
+    for (filter, passed_on) in [("./p·pass", true), ("cat", false), ("cat·|·./p·pass·|·cat", true)] {
+        let sandbox = Sandbox::new();
+        sandbox.file("p.c", CLIMB);
+        sandbox.file("expected", "240\nfar\n");
+        let words = format!("--expect expected --test ./p·120·|·{filter} --passing ./p·30·|·{filter}");
+        let (answer, _) = located(&sandbox, &words);
+        let line = rank(&answer, "separation > 40");
+        assert!(line.is_some_and(|line| line <= 3), "{filter}: {answer:#}");
+        let notes = answer["notes"].to_string();
+        let said = "What is wrong is only passed on by `./p pass`: `./p 120` sent it.";
+        assert_eq!(notes.contains(said), passed_on, "{filter}: {notes}");
+    }
+}
+
+/// A process that computes what is wrong keeps the question.
+#[test]
+fn a_filter_that_computes_is_looked_at() {
+    const DOUBLE: &str = "\
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv) {
+    int n = 0;
+    if (argc > 1 && strcmp(argv[1], \"double\") == 0) {
+        scanf(\"%d\", &n);
+        n = n > 9 ? n * 3 : n * 2;
+    } else {
+        n = argc > 2 ? 5 : 11;
+    }
+    printf(\"%d\\n\", n);
+    return 0;
+}
+";
+    let sandbox = Sandbox::new();
+    sandbox.file("p.c", DOUBLE);
+    sandbox.file("expected", "22\n");
+    let (answer, _) = located(&sandbox, "--expect expected --test ./p·one·|·./p·double");
+    assert!(rank(&answer, "n > 9").is_some_and(|line| line <= 3), "{answer:#}");
+    assert!(answer["notes"].to_string().contains("of one process, `./p double`"), "{answer:#}");
+}
