@@ -5,6 +5,7 @@ use crate::source;
 use recording::{Process, Recording, RecordingError};
 use replay::process::{LoadedProcess, Options};
 use slice::SlicerOptions;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Opens a recording.
@@ -75,16 +76,24 @@ pub fn image(
     replay::image::Image::load(&wanted)
 }
 
-/// Warns of source files that were changed since: their lines are shown in the current version.
+/// Warns of source files that were changed since, whose lines are shown in the current version, and of
+/// those that are gone.
 pub fn warn_of_changed_sources<'a>(processes: impl IntoIterator<Item = &'a LoadedProcess>) {
-    let mut files: Vec<String> = processes
-        .into_iter()
-        .flat_map(|p| p.image.modules())
-        .flat_map(|(_, m)| m.model.edited_files())
-        .collect();
-    files.sort();
-    files.dedup();
-    for file in files {
+    let (mut edited, mut missing) = (BTreeSet::new(), BTreeSet::new());
+    for (_, module) in processes.into_iter().flat_map(|p| p.image.modules()) {
+        edited.extend(module.model.edited_files());
+        missing.extend(module.model.missing_files());
+    }
+    if let Some(first) = missing.first() {
+        let (file, others) = (source::short(first), missing.len() - 1);
+        let files = match others {
+            0 => format!("{file} is"),
+            1 => format!("{file} and another source file are"),
+            _ => format!("{file} and {others} other source files are"),
+        };
+        eprintln!("relapse: warning: {files} not there any more; lines are shown without their text");
+    }
+    for file in edited {
         let file = source::short(&file);
         eprintln!(
             "relapse: warning: {file} was changed since the recorded program was built; its lines are shown as they are now"

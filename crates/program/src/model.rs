@@ -269,6 +269,14 @@ impl Module {
         )
     }
 
+    /// Source files that could be read at compile time and are not there any more.
+    pub fn missing_files(&self) -> impl Iterator<Item = String> {
+        (0..self.files.len() as u32)
+            .map(|f| self.file_path(f))
+            .zip(&self.file_hashes)
+            .filter_map(|(path, hash)| (*hash != 0 && !std::path::Path::new(&path).exists()).then_some(path))
+    }
+
     /// Path of a source file, joined with the compilation directory.
     #[must_use]
     pub fn file_path(&self, file: u32) -> String {
