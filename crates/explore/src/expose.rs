@@ -153,7 +153,9 @@ pub fn expose(
         },
     );
     if let Some(error) = &progress.not_followed {
-        notes.push(format!("Some runs were not followed, so that no solver was asked about them: failed to {error}."));
+        notes.push(format!(
+            "Some runs were not followed, so that no solver was asked about them: failed to {error}."
+        ));
     }
     news(&ProgressEvent::Finishing);
     let searched = search.elapsed();

@@ -104,8 +104,7 @@ impl ReplaceableInputs {
             }
             return Ok(test);
         }
-        let mut arguments: Vec<Vec<u8>> =
-            self.info.arguments.iter().map(|a| a.bytes().to_vec()).collect();
+        let mut arguments: Vec<Vec<u8>> = self.info.arguments.iter().map(|a| a.bytes().to_vec()).collect();
         if let Some((_, bytes)) = self.parts.iter().find(|(origin, _)| *origin == Origin::Stdin) {
             let bytes = bytes.clone();
             test.stdin = Some(self.write(&bytes)?);

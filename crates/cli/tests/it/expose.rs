@@ -1,16 +1,12 @@
 //! `relapse expose` and `relapse explore` as a user meets them.
 
+use crate::exposing;
 use crate::sandbox::Sandbox;
-use explore::expose::{Request, Workers, expose};
+use explore::expose::Workers;
 use explore::exposed::{Exposed, Verdict};
 use explore::shared::FoundBy;
-use explore::versions::BuildSetup;
-use locate::test::Test;
 use serde_json::Value;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
-use trials::{Tools, TrialLimits};
 
 /// `·` is a blank within a word.
 const WORDS: &str = "--quiet --work work --build $CC·-g·-o·p·p.c";
@@ -37,36 +33,7 @@ fn by_solver(sandbox: &Sandbox, test: &str) -> Exposed {
 }
 
 fn by(sandbox: &Sandbox, test: &str, workers: Workers) -> Exposed {
-    let cc = PathBuf::from(env!("CARGO_BIN_EXE_relapse-cc"));
-    let tools = Tools {
-        relapse: env!("CARGO_BIN_EXE_relapse").into(),
-        cxx: cc.with_file_name("relapse-c++"),
-        identity: "test".to_owned(),
-        cc,
-        symbolizer: None,
-        clang: driver::clang(),
-    };
-    let workshop = BuildSetup {
-        here: sandbox.path().to_owned(),
-        build: "$CC -g -o p p.c".to_owned(),
-        limits: TrialLimits::default(),
-        tools,
-        compilers: None,
-        work: sandbox.path().join("work"),
-        keep: false,
-    };
-    let request = Request {
-        good: "good".to_owned(),
-        bad: "bad".to_owned(),
-        workshop,
-        tests: vec![Test::new(test)],
-        budget: Duration::from_secs(60),
-        solvers: solver::Command::found(),
-        workers,
-        seed: 1,
-        contracts: None,
-    };
-    expose(&request, &Arc::default(), &|_| {}).expect("an answer")
+    exposing::by(sandbox, test, workers, Duration::from_secs(60))
 }
 
 fn answer(sandbox: &Sandbox, line: &str) -> (Value, i32) {

@@ -18,6 +18,7 @@ mod dump;
 mod environment;
 mod explain;
 mod expose;
+mod exposing;
 mod faithful;
 mod fixtures;
 mod help;

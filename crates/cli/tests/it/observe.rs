@@ -334,7 +334,9 @@ fn the_exit_status_is_traced_to_what_decided_it() {
 #[test]
 fn of_the_commands_of_a_script_the_last_one_decides_its_status() {
     let body = "int main(int argc, char **argv) {\n  if (argv[1][0] == 'a')\n    return @;\n  return @;\n}\n";
-    for (test, line) in [("./p a; ./p b", 4), ("./p a | ./p b", 4), ("./p b; ./p a", 3), ("./p a && ./p b", 3)] {
+    for (test, line) in
+        [("./p a; ./p b", 4), ("./p a | ./p b", 4), ("./p b; ./p a", 3), ("./p a && ./p b", 3)]
+    {
         let observed = Pair::new(body, "0", "1", test).observe();
         assert_eq!(observed.observation.kind, "exit-status", "{test}");
         assert_eq!(line_of(&observed.observation.place), line, "{test}: {}", observed.observation.summary);

@@ -173,7 +173,11 @@ fn sources_that_were_edited_since_are_named() {
     sandbox.file("loop.c", &LOOP.replace("31", "33"));
     assert!(values().contains("loop.c was changed since the recorded program was built"), "{}", values());
     std::fs::remove_file(sandbox.path().join("loop.c")).unwrap();
-    assert!(values().contains("loop.c is not there any more; lines are shown without their text"), "{}", values());
+    assert!(
+        values().contains("loop.c is not there any more; lines are shown without their text"),
+        "{}",
+        values()
+    );
 }
 
 /// The recording keeps the models and constants of its program, once for all processes.

@@ -3,9 +3,9 @@
 use crate::failure::{Exit, Failure};
 use crate::{Session, opened, render, source};
 use clap::Args;
+use recording::argument::Argument;
 use recording::event::{self, Event, Position, Slots};
 use recording::header::StreamKind;
-use recording::argument::Argument;
 use recording::{Process, Recording, Stream};
 use replay::image::Image;
 use std::fmt::Write as _;

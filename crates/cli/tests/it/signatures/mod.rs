@@ -16,20 +16,16 @@ mod oracle;
 mod random;
 
 use self::random::{Program, Random};
+use crate::exposing;
 use crate::sandbox::Sandbox;
 use alternate::rerun::Recorder;
-use explore::expose::{Request, Workers, expose};
+use explore::expose::Workers;
 use explore::exposed::Verdict;
 use explore::signature::{By, Exploration, Options, Piece, explore};
-use explore::versions::BuildSetup;
-use locate::test::Test;
 use recording::Recording;
 use solver::Settings;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use symbolic::{Input, Origin, TermContext};
-use trials::{Tools, TrialLimits};
 
 /// Compiles and explores a program from an input.
 fn explored(source: &str, first: [u8; 3], by: By) -> (Exploration, TermContext) {
@@ -150,36 +146,7 @@ fn compare(seed: u64) -> bool {
         std::fs::create_dir(sandbox.path().join(name)).expect("a directory");
         sandbox.file(&format!("{name}/p.c"), &program.text());
     }
-    let cc = PathBuf::from(env!("CARGO_BIN_EXE_relapse-cc"));
-    let tools = Tools {
-        relapse: env!("CARGO_BIN_EXE_relapse").into(),
-        cxx: cc.with_file_name("relapse-c++"),
-        identity: "test".to_owned(),
-        cc,
-        symbolizer: None,
-        clang: driver::clang(),
-    };
-    let workshop = BuildSetup {
-        here: sandbox.path().to_owned(),
-        build: "$CC -w -g -o p p.c".to_owned(),
-        limits: TrialLimits::default(),
-        tools,
-        compilers: None,
-        work: sandbox.path().join("work"),
-        keep: false,
-    };
-    let request = Request {
-        good: "good".to_owned(),
-        bad: "bad".to_owned(),
-        workshop,
-        tests: vec![Test::new("printf abc | ./p")],
-        budget: Duration::from_secs(120),
-        solvers: solver::Command::found(),
-        workers: Workers::Signatures,
-        seed: 1,
-        contracts: None,
-    };
-    let found = expose(&request, &Arc::default(), &|_| {}).expect("an answer");
+    let found = exposing::by(&sandbox, "printf abc | ./p", Workers::Signatures, Duration::from_secs(120));
     let differs =
         (0..64_u8).map(|n| [n & 3, n >> 2 & 3, n >> 4]).any(|input| good.run(input).0 != bad.run(input).0);
     let told = || format!("seed {seed}: {:?}\n{}\n{}", found.effort.signatures, good.text(), bad.text());
