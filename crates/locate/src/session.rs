@@ -288,9 +288,14 @@ fn by_recordings(
     Ok(located)
 }
 
+fn command_line(process: &recording::Process) -> String {
+    let words: Vec<_> = process.info.arguments.iter().map(Argument::text).collect();
+    words.join(" ")
+}
+
 /// Says which processes only passed on what is wrong.
 fn passed_on(recording: &Recording, sender: &Upstream) -> String {
-    let command = |process: &usize| format!("`{}`", recording.processes[*process].info.arguments.join(" "));
+    let command = |process: &usize| format!("`{}`", command_line(&recording.processes[*process]));
     let passed: Vec<String> = sender.passed.iter().map(command).collect();
     let from = command(&sender.process);
     format!("What is wrong is only passed on by {}: {from} sent it.", passed.join(" and "))
@@ -300,8 +305,7 @@ fn passed_on(recording: &Recording, sender: &Upstream) -> String {
 fn other_processes(recording: &Recording, failing: &recording::Process) -> Option<String> {
     let others = recording.processes.len().checked_sub(1).filter(|others| *others > 0)?;
     let processes = if others == 1 { "process" } else { "processes" };
-    let words: Vec<_> = failing.info.arguments.iter().map(Argument::text).collect();
-    let command = words.join(" ");
+    let command = command_line(failing);
     Some(format!(
         "The lines are of one process, `{command}`; the test ran {others} more recorded {processes}, and what \
          came from there is not followed."
