@@ -20,7 +20,9 @@ const MAX_PASSES: usize = 16;
 pub struct Upstream {
     /// Its index in the recording.
     pub process: usize,
+    /// The process, loaded.
     pub loaded: LoadedProcess,
+    /// Its calls that sent the value.
     pub criteria: Vec<Criterion>,
     /// The processes that passed the value on, by their indices.
     pub passed: Vec<usize>,
