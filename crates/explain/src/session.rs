@@ -564,8 +564,9 @@ fn slowness(baseline: &trials::Baseline) -> answer::Observation {
 fn memory_errors(lab: &mut TrialRunner<'_>, undone: &ChangeSet) -> Result<Vec<String>, Error> {
     match lab.memory_errors(undone) {
         Ok(reports) => {
-            let mut sentences: Vec<String> =
-                reports.iter().map(trials::sanitizer::Report::sentence).collect();
+            let freed = reports.iter().any(|report| report.kind.contains("use-after-free"));
+            let told = reports.iter().filter(|report| !(freed && report.uses_freed()));
+            let mut sentences: Vec<String> = told.map(trials::sanitizer::Report::sentence).collect();
             // Reports of both sanitizers, or of several accesses, may have the same text.
             without_repeats(&mut sentences);
             Ok(first_of(sentences))

@@ -16,6 +16,9 @@
 //!
 //! Uninitialized value was created by an allocation of 'mask' in the stack frame
 //!     #0 ...
+//!
+//! Uninitialized value was created by a heap deallocation
+//!     #0 ...
 //! ```
 
 use super::{Access, Address, Report, frame};
@@ -115,7 +118,8 @@ impl Raw {
             }
         } else if line.contains("Uninitialized value was created by ") {
             self.name = if line.contains("an allocation of ") { quoted() } else { None };
-            self.at = At::Made;
+            // MemorySanitizer takes the content of a freed block for uninitialised.
+            self.at = if line.contains("a heap deallocation") { At::Freed } else { At::Made };
         } else if line.contains("Uninitialized value was stored to memory at") {
             self.at = At::Nowhere;
         }
@@ -123,6 +127,13 @@ impl Raw {
 }
 
 impl Report {
+    /// Whether MemorySanitizer reports the content of a freed block. AddressSanitizer reports the access.
+    #[must_use]
+    pub fn uses_freed(&self) -> bool {
+        let freed = self.object.as_ref().and_then(|object| object.freed.as_ref());
+        self.kind == "use-of-uninitialized-value" && freed.is_some()
+    }
+
     /// The error as a sentence: the access, the memory, and the locations.
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -146,6 +157,7 @@ impl Report {
             () if kind == "use-of-uninitialized-value" && object.name.is_some() => {
                 format!("uses {whose}, before anything was written to it")
             }
+            () if self.uses_freed() => format!("uses memory of a block that was freed{freed}"),
             () if kind == "use-of-uninitialized-value" => match made {
                 Some(made) => format!("uses memory of the block allocated at {made} that was never written"),
                 None => "uses memory that was never written".to_owned(),

@@ -281,6 +281,12 @@ fn memory_is_named_with_both_places() {
     let expected =
         format!("decide ({at}:5) uses memory of the block allocated at {at}:14 that was never written");
     assert_eq!(found[0].sentence(), expected);
+    let freed = "#include <stdio.h>\n#include <stdlib.h>\nint main(int n, char **v) {\n  (void)v;\n\
+        \x20 volatile int *p = malloc(sizeof *p);\n  *p = n;\n  free((void *)p);\n  if (*p)\n    puts(\"set\");\n\
+        \x20 return 0;\n}\n";
+    let (_, found) = Program::new(Sanitizer::Memory, freed).run_whole(&[]);
+    let expected = format!("main ({at}:8) uses memory of a block that was freed at {at}:7");
+    assert_eq!(found[0].sentence(), expected);
     let local = "#include <stdio.h>\nint main(int n, char **v) {\n  (void)v;\n  volatile int mask;\n  if (n > 1)\n                     mask = 1;\n  if (mask)\n    puts(\"set\");\n  return 0;\n}\n";
     let (_, found) = Program::new(Sanitizer::Memory, local).run_whole(&[]);
     let sentence = found[0].sentence();
