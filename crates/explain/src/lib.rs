@@ -14,8 +14,9 @@
 //! * [`traced`], [`ways`]: the slice of a run, and the shortest path to each of its nodes;
 //! * [`evidence`]: the distance of each change to the failure, which orders the search;
 //! * [`causes`], [`values`]: the tree from the failure to the changes, with
-//!   values in both versions; `library`: steps in installed headers, as calls;
-//!   `upstream`: the same through processes that wrote the input of the failing one;
+//!   values in both versions; `absence`: why a version has no counterpart of a step; `library`: steps in
+//!   installed headers, as calls; `upstream`: the same through processes that wrote the input of the failing
+//!   one;
 //! * [`links`]: which of its steps decide, by running bad with another value there;
 //! * [`nearby`], [`passing`]: an input on which both versions agree, and the differences
 //!   between a passing test and the failing one;
@@ -37,6 +38,7 @@
 
 #![warn(missing_docs)]
 
+mod absence;
 pub mod align;
 pub mod answer;
 pub mod beside;

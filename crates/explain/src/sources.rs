@@ -58,13 +58,12 @@ impl Sources {
         text.line(line).map(|l| String::from_utf8_lossy(l).into_owned())
     }
 
-    /// The line, from 1, with this text apart from surrounding blanks, if it is unique.
+    /// The lines, from 1, with this text apart from surrounding blanks.
     #[must_use]
-    pub fn only_line(&self, side: Side, file: &str, text: &str) -> Option<u32> {
-        let whole = self.whole(side, file)?;
-        let mut alike = (1..).zip(whole.lines()).filter(|(_, line)| line.trim() == text.trim());
-        let (line, _) = alike.next()?;
-        alike.next().is_none().then_some(line)
+    pub fn lines_like(&self, side: Side, file: &str, text: &str) -> Vec<u32> {
+        let whole = self.whole(side, file).unwrap_or_default();
+        let alike = (1..).zip(whole.lines()).filter(|(_, line)| line.trim() == text.trim());
+        alike.map(|(line, _)| line).collect()
     }
 
     /// The whole text.

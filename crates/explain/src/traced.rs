@@ -7,10 +7,12 @@ use crate::names::Bodies;
 use crate::ways::{Distance, Ground, Ways};
 use externals::{External, flag};
 use program::inst::{Arg, ArgTy, Inst, Operand, Ty};
+use program::model::Function;
 use replay::process::LoadedProcess;
 use slice::slice::Needs;
 use slice::{Dependence, NodeId, Site, Slice};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A source line of a version; file 0, line 0 is "unknown".
@@ -158,15 +160,25 @@ impl<'p> Traced<'p> {
     #[must_use]
     pub fn bodies(&self) -> Bodies {
         let mut bodies = Bodies::new();
-        for (_, loaded) in self.process.image.modules() {
-            for function in loaded.model.functions.iter().filter(|f| f.line > 0) {
-                let own = function.places.iter().filter(|p| p.file == function.file);
-                let last = own.map(|p| p.line).max().unwrap_or(function.line);
-                let file = self.relative(&loaded.model.file_path(function.file));
-                bodies.entry(file).or_default().push(function.line..last + 1);
-            }
+        for (file, function) in self.functions() {
+            bodies.entry(file).or_default().push(lines_of(function));
         }
         bodies
+    }
+
+    /// The line range of the function of this name in a file.
+    #[must_use]
+    pub fn body(&self, file: &str, name: &str) -> Option<Range<u32>> {
+        let mut alike = self.functions().filter(|(path, function)| path == file && function.name == name);
+        alike.next().map(|(_, function)| lines_of(function))
+    }
+
+    fn functions(&self) -> impl Iterator<Item = (String, &Function)> {
+        let modules = self.process.image.modules();
+        modules.flat_map(|(_, loaded)| {
+            let known = loaded.model.functions.iter().filter(|f| f.line > 0);
+            known.map(|f| (self.relative(&loaded.model.file_path(f.file)), f))
+        })
     }
 
     /// The node nearest to the failure at which the runs began to differ.
@@ -187,6 +199,12 @@ impl<'p> Traced<'p> {
     pub fn ways(&self) -> Ways {
         Ways::find(&self.slice, &self.needs, self, self.free)
     }
+}
+
+fn lines_of(function: &Function) -> Range<u32> {
+    let own = function.places.iter().filter(|p| p.file == function.file);
+    let last = own.map(|p| p.line).max().unwrap_or(function.line);
+    function.line..last + 1
 }
 
 fn relative(root: &Path, path: &str) -> String {

@@ -4,6 +4,7 @@
 //! found by its execution index ([`crate::align`]). If there is none, the other version never executed it,
 //! which is often the explanation itself.
 
+use crate::absence::{Absent, Stated};
 use crate::align::Side;
 use crate::answer::{Cause, Link, Observation, Place, ValuePair};
 use crate::case::Case;
@@ -48,19 +49,6 @@ struct Sight {
     link: Option<Link>,
     /// The call that replaces a step in a library, and its location.
     call: Option<(Occurrence, Place)>,
-}
-
-/// Why the other run did not execute a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Absent {
-    /// Its version does not have the line.
-    NoLine,
-    /// Its version has the line elsewhere.
-    Moved(u32),
-    /// It never ran the line.
-    NotRun,
-    /// It ran the line, but with no corresponding execution.
-    NoMoment,
 }
 
 impl<'c, 'l> Comparison<'c, 'l> {
@@ -329,8 +317,16 @@ impl<'c, 'l> Comparison<'c, 'l> {
                         call,
                     };
                 };
-                let Some(there) = found.instruction() else {
-                    let absent = Some(self.why_absent(step.side, file, line));
+                let node = run.traced.slice.nodes[step.node as usize];
+                let candidates = [found.exact, found.last, found.first].into_iter().flatten();
+                let places = candidates.filter_map(|there| Some((there, self.place_of(other_run, there)?)));
+                let own = Stated { side: step.side, file, line, text: &own_text };
+                let counterpart =
+                    places.into_iter().find(|(_, place)| own.is_counterpart(self.case.difference, place));
+                let Some((there, other_place)) = counterpart else {
+                    let function = run.traced.function(node.site);
+                    let absent = Absent::line(self.findings, self.case, step.side, (file, line), function);
+                    let absent = Some(absent);
                     return Sight {
                         own: run.slicer.line_snapshot(at, &own_text, ""),
                         other: None,
@@ -344,14 +340,12 @@ impl<'c, 'l> Comparison<'c, 'l> {
                         call,
                     };
                 };
-                let other_place = self.place_of(other_run, there);
-                let text = other_place.as_ref().map(|p| p.text.clone()).unwrap_or_default();
+                let text = other_place.text.clone();
                 // If the texts of the lines differ, variables of either text have values at both.
                 let own = run.slicer.line_snapshot(at, &own_text, &text);
                 let other = other_run.slicer.line_snapshot(there, &text, &own_text);
                 let same_text = text.trim() == own_text.trim();
                 // A different value of a different expression proves nothing; a different decision does.
-                let node = run.traced.slice.nodes[step.node as usize];
                 let decides = matches!(run.traced.inst(node.site), Inst::Branch { .. });
                 let link = link.filter(|_| same_text || decides);
                 let one_test = has_one_test(&own_text) && has_one_test(&text);
@@ -360,7 +354,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
                 Sight {
                     own,
                     other,
-                    other_place,
+                    other_place: Some(other_place),
                     absent: None,
                     same_text,
                     one_test,
@@ -386,30 +380,6 @@ impl<'c, 'l> Comparison<'c, 'l> {
             answer[n] = call.and_then(|call| Some((call, self.place_of(run, call)?)));
         }
         answer
-    }
-
-    /// Why the other run did not execute a line.
-    fn why_absent(&self, side: Side, file: &str, line: u32) -> Absent {
-        let difference = self.case.difference;
-        let (there, other) = match side {
-            Side::Bad => (difference.map_line_to_good(file, line), Side::Good),
-            Side::Good => (difference.map_line_to_bad(file, line), Side::Bad),
-        };
-        match there {
-            None => {
-                let text = self.case.sources.line(side, file, line).unwrap_or_default();
-                // A line that both versions have at corresponding positions is not a moved copy.
-                let stands = |line: &u32| match other {
-                    Side::Good => difference.map_line_to_bad(file, *line),
-                    Side::Bad => difference.map_line_to_good(file, *line),
-                };
-                let moved = self.case.sources.only_line(other, file, &text);
-                let moved = moved.filter(|line| stands(line).is_none());
-                moved.map_or(Absent::NoLine, Absent::Moved)
-            }
-            Some((file, line)) if self.findings.ran(other, &file, line) => Absent::NoMoment,
-            Some(_) => Absent::NotRun,
-        }
     }
 
     fn place_of(&self, run: &Run<'_>, at: Occurrence) -> Option<Place> {
@@ -540,7 +510,11 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
 /// Whether two texts represent the same bits: a result is shown as signed, its variable may be unsigned.
 fn same_bits(a: &str, b: &str) -> bool {
     // The text of a character has its number first.
-    let number = |text: &str| text.split(' ').next()?.parse::<i128>().ok();
+    let number = |text: &str| match text {
+        "true" => Some(1),
+        "false" => Some(0),
+        _ => text.split(' ').next()?.parse::<i128>().ok(),
+    };
     let numbers = || Some((number(a)?, number(b)?));
     let differ = |(a, b): (i128, i128)| a.abs_diff(b);
     let is_wrapped = |by: u128| by == 0 || [8, 16, 32, 64].iter().any(|bits| by == 1 << bits);
@@ -557,12 +531,7 @@ fn sentence(
     reference: &str,
 ) -> String {
     if kind == "missing" {
-        return match sight.absent {
-            Some(Absent::NoLine) => "bad does not have this line".to_owned(),
-            Some(Absent::Moved(line)) => format!("bad has this at another place, in line {line}"),
-            Some(Absent::NoMoment) => format!("{reference} ran this line at a moment that bad does not have"),
-            Some(Absent::NotRun) | None => format!("{reference} ran this, bad did not"),
-        };
+        return Absent::in_bad(sight.absent, reference);
     }
     let (own, other) = (sight.own.as_ref(), sight.other.as_ref());
     let decision = |g: Option<&LineSnapshot>| g.and_then(|g| g.decision.clone());
@@ -618,25 +587,19 @@ fn sentence(
             return format!("{condition} was {bad}, the condition that {reference} has there was {good}");
         }
         (Some(bad), _) => {
-            return format!("{condition} was {}{}", words(&bad), beside(sight.absent, reference));
+            return format!("{condition} was {}{}", words(&bad), Absent::beside(sight.absent, reference));
         }
         _ => {}
     }
     if let Some(callee) = own.and_then(|g| g.callee.as_ref()) {
-        return format!("{}{}", was_called(callee), beside(sight.absent, reference));
+        return format!("{}{}", was_called(callee), Absent::beside(sight.absent, reference));
     }
     let differing = values.iter().rev().find(|p| p.bad.is_some() && p.good.is_some() && p.bad != p.good);
     match differing {
         Some(ValuePair { name, good: Some(good), bad: Some(bad) }) => {
             format!("{name} was {bad}, in {reference} it was {good}")
         }
-        _ => match sight.absent {
-            None => String::new(),
-            Some(Absent::NoLine) => format!("{reference} does not have this line"),
-            Some(Absent::Moved(line)) => format!("{reference} has this at another place, in line {line}"),
-            Some(Absent::NotRun) => format!("{reference} did not run this line"),
-            Some(Absent::NoMoment) => format!("{reference} ran this line, but not at this moment"),
-        },
+        _ => sight.absent.map(|absent| absent.in_reference(reference)).unwrap_or_default(),
     }
 }
 
@@ -653,17 +616,8 @@ fn thrown(
         (Some(Decision::Threw(bad)), Some(Decision::Threw(good))) if bad != good => {
             format!("{what}, in {reference} {} did", if *good { "one" } else { "none" })
         }
-        _ => format!("{what}{}", beside(absent, reference)),
+        _ => format!("{what}{}", Absent::beside(absent, reference)),
     })
-}
-
-/// Why the other run has no corresponding step, as the end of a sentence.
-fn beside(absent: Option<Absent>, reference: &str) -> String {
-    match absent {
-        Some(Absent::NotRun) => format!("; {reference} did not run this line"),
-        Some(Absent::NoMoment) => format!("; {reference} ran this line, but not at this moment"),
-        Some(Absent::NoLine | Absent::Moved(_)) | None => String::new(),
-    }
 }
 
 #[cfg(test)]
@@ -674,6 +628,7 @@ mod tests {
     fn a_number_without_a_sign_may_be_shown_with_one() {
         assert!(same_bits("-1", "18446744073709551615") && same_bits("4294967295", "-1"));
         assert!(same_bits("110 'n'", "110"));
+        assert!(same_bits("true", "1") && !same_bits("false", "1"));
         assert!(same_bits("x", "x") && !same_bits("-1", "1") && !same_bits("0", "\"\""));
     }
 }

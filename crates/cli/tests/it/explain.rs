@@ -135,6 +135,31 @@ fn a_call_shows_what_its_variable_became() {
 }
 
 #[test]
+fn a_line_that_moved_is_not_called_absent() {
+    // Another function has the same line, at its own position in both versions.
+    const BEFORE: &str = "#include <stdio.h>\nstatic int count(int n) {\n    int at = 0;\n    while (at < n) {\n        \
+        at = at + 1;\n    }\n    return at;\n}\n\nstatic int last(const int *list, int n) {\n    int at = 0;\n    \
+        while (at + 1 < n) {\n        at = at + 1;\n    }\n    return list[at];\n}\n\nint main(void) {\n    \
+        int list[] = {1, 5, 9};\n    printf(\"%d\\n\", last(list, count(3)));\n    return 0;\n}\n";
+    let after = BEFORE.replace(
+        "    while (at + 1 < n) {\n        at = at + 1;\n    }\n",
+        "    if (list[0] > 0) {\n        at = list[0];\n    } else {\n        while (at + 1 < n) {\n            \
+         at = at + 1;\n        }\n    }\n",
+    );
+    let sandbox = Sandbox::new();
+    sandbox.version("good", BEFORE);
+    sandbox.version("bad", &after);
+    let (code, out, err) = said(&sandbox.explain(&words(&[BOTH, BUILD, &["--json", "-"]])));
+    assert_eq!(code, 0, "{out}{err}");
+    let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
+    audit::audit(&answer).unwrap();
+    let causes = audit::causes(&answer);
+    let moved =
+        causes.iter().find(|cause| cause["good_place"]["text"] == "        at = at + 1;").expect(&out);
+    assert_eq!(moved["what"], "bad has this at another place, in line 16, which did not run", "{out}");
+}
+
+#[test]
 fn bit_fields_are_members_in_formulas() {
     let good = "#include <stdio.h>\n\
                 struct line { unsigned kind : 3; int level : 6; unsigned beg : 20; };\n\
