@@ -260,7 +260,8 @@ impl Ground for Traced<'_> {
         match inst {
             Inst::Load { addr, .. } => *addr == reg && reads_written,
             Inst::Store { addr, value, .. } | Inst::Rmw { addr, value, .. } => *addr == reg && *value != reg,
-            Inst::MemCopy { to, from, len } => (*to == reg || *from == reg && reads_written) && *len != reg,
+            // The length decides which bytes are copied, not what they are.
+            Inst::MemCopy { to, from, len } => *to == reg || (*from == reg || *len == reg) && reads_written,
             Inst::Call(call) => self.external(node).is_some_and(|external| {
                 let is_address = |arg: &Arg| arg.value == reg && arg.ty == ArgTy::Value(Ty::Ptr);
                 external.has(flag::MOVES)
