@@ -6,12 +6,13 @@ use crate::nearest;
 use crate::options::{Direction, Options};
 use crate::relevant::OutputSlice;
 use crate::report::{Alternate, Candidate, Report, Searched, Verdict};
-use crate::rerun::Runner;
+use crate::rerun::{Rerun, Runner};
 use crate::run::Run;
 use crate::search::{Case, order, same_outcome};
 use crate::side::{Both, Side};
 use crate::stop_flag::with_stop_flag;
 use crate::way::RunPath;
+use recording::Process;
 use slice::{Slicer, SlicerOptions};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -34,6 +35,41 @@ pub fn find(
     runner: &mut dyn Runner,
 ) -> Result<Report, Error> {
     let start = Instant::now();
+    let (reruns, side) = match attempt(old, new, options, runner, start)? {
+        Attempt::Done(report) => return Ok(*report),
+        Attempt::Elsewhere(reruns, side) => (reruns, side),
+    };
+    // They are started as the recorded runs were.
+    let started = |again: Process, first: &Process| Process { info: first.info.clone(), ..again };
+    let Both { old: again_old, new: again_new } = *reruns;
+    let recorded = Both {
+        old: started(again_old.recorded, old.recorded),
+        new: started(again_new.recorded, new.recorded),
+    };
+    let old = Run { recorded: &recorded.old, process: again_old.process, stream: again_old.stream };
+    let new = Run { recorded: &recorded.new, process: again_new.process, stream: again_new.stream };
+    match attempt(&old, &new, options, runner, start)? {
+        Attempt::Done(report) => Ok(*report),
+        Attempt::Elsewhere(..) => Err(Error::NotReproduced { side }),
+    }
+}
+
+/// The result of a search that starts from two recorded runs.
+enum Attempt {
+    Done(Box<Report>),
+    /// With the recorded input the programs did the same when they were run again, but on other paths, the
+    /// first time in this version: they read the names of their directories, or the whole environment,
+    /// whose order is not repeated. These runs can be repeated.
+    Elsewhere(Box<Both<Rerun>>, Side),
+}
+
+fn attempt(
+    old: &Run<'_>,
+    new: &Run<'_>,
+    options: &Options,
+    runner: &mut dyn Runner,
+    start: Instant,
+) -> Result<Attempt, Error> {
     let (deadline, followed_by) = (start + options.budget, start + options.budget.max(MIN_TIME));
     let runs = Both { old, new };
     let mut world = TermContext::default();
@@ -83,7 +119,10 @@ pub fn find(
         ran: Duration::ZERO,
         runs_made: 0,
     };
-    let ended = reproduced(&mut case, &input)?;
+    let ended = match reproduced(&mut case, &input)? {
+        Reproduced::Exactly(ended) => ended,
+        Reproduced::Elsewhere(reruns, side) => return Ok(Attempt::Elsewhere(reruns, side)),
+    };
     case.old_end = Some(ended.old.status);
     if same_outcome(&ended) && !options.anyway {
         return Err(Error::NoDeviation);
@@ -114,7 +153,7 @@ pub fn find(
         true if equal && fixed == 0 => Verdict::Equal,
         true => Verdict::Undecided { fixed },
     };
-    Ok(Report {
+    Ok(Attempt::Done(Box::new(Report {
         written: case.written,
         verdict,
         candidates,
@@ -126,7 +165,7 @@ pub fn find(
         followed,
         ran: case.ran,
         runs: case.runs_made,
-    })
+    })))
 }
 
 /// Checks whether the new version was recorded with another input. `world` has the bytes of the old version
@@ -143,8 +182,16 @@ fn other_input(runs: &Both<&Run<'_>>, world: &TermContext, options: &Options) ->
     })
 }
 
-/// Runs both versions with the recorded input and checks that they take the recorded paths.
-fn reproduced(case: &mut Case<'_>, input: &Both<Input>) -> Result<Both<crate::Ended>, Error> {
+/// The runs of both versions with the recorded input.
+enum Reproduced {
+    Exactly(Both<crate::Ended>),
+    /// See [`Attempt::Elsewhere`].
+    Elsewhere(Box<Both<Rerun>>, Side),
+}
+
+/// Runs both versions with the recorded input and checks that they take the recorded paths, or at least give
+/// the recorded output.
+fn reproduced(case: &mut Case<'_>, input: &Both<Input>) -> Result<Reproduced, Error> {
     let reruns = case.run(input).map_err(|(side, reason)| Error::Rerun { side, reason })?;
     for side in [Side::Old, Side::New] {
         let rerun = reruns.of(side);
@@ -152,10 +199,21 @@ fn reproduced(case: &mut Case<'_>, input: &Both<Input>) -> Result<Both<crate::En
             RunPath::of(&rerun.process, rerun.stream, []).map_err(|reason| Error::Replay { side, reason })?;
         if way.whole != case.ways.of(side).whole {
             let other = other_input(&case.runs, &case.world, case.options);
-            return Err(other.unwrap_or(Error::NotReproduced { side }));
+            if let Some(other) = other {
+                return Err(other);
+            }
+            let alike = [Side::Old, Side::New].into_iter().all(|side| {
+                let slicer = Slicer::new(&case.runs.of(side).process, SlicerOptions::default());
+                let recorded = slicer.output_bytes("stdout").ok().map(|o| o.unwrap_or_default().1);
+                recorded.as_ref() == Some(&reruns.of(side).ended.stdout)
+            });
+            return match alike {
+                true => Ok(Reproduced::Elsewhere(Box::new(reruns), side)),
+                false => Err(Error::NotReproduced { side }),
+            };
         }
     }
-    Ok(Both { old: reruns.old.ended, new: reruns.new.ended })
+    Ok(Reproduced::Exactly(Both { old: reruns.old.ended, new: reruns.new.ended }))
 }
 
 fn names(run: &Run<'_>, way: &RunPath) -> HashSet<String> {

@@ -98,6 +98,7 @@ impl Defined {
         self.objects.get(&object).map_or(&[], Vec::as_slice)
     }
 
+    /// Of whole objects.
     #[cfg(test)]
     pub fn of_objects(objects: impl IntoIterator<Item = ObjectId>) -> Defined {
         let objects: BTreeMap<_, _> = objects.into_iter().map(|o| (o, vec![(0, u64::MAX)])).collect();

@@ -446,6 +446,30 @@ fn programs_run_again_as_they_were_recorded_and_leave_nothing() {
     assert!(!sandbox.path().join("relapse-input").exists(), "nothing is written unless asked");
 }
 
+/// The environment is not in the recorded order when a program runs again: one that looks at all of it takes another
+/// path, and the search starts from there.
+#[test]
+fn a_program_that_reads_its_whole_environment_is_run_again() {
+    let source = |test: &str| {
+        format!(
+            "#include <stdio.h>\nextern char **environ;\nint main(int argc, char **argv) {{\n    int sorted = 0;\n    \
+             for (char **v = environ; v[0] && v[1]; v++)\n        if (v[0][0] < v[1][0])\n            sorted++;\n    \
+             puts(argv[1][0] {test} 'k' ? \"more\" : \"less\");\n    return sorted < 0;\n}}\n"
+        )
+    };
+    let mut sandbox = Sandbox::new();
+    for (version, test) in [("old", ">="), ("new", ">")] {
+        sandbox.file(&format!("{version}.c"), &source(test));
+        sandbox.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        let variables = "ZEBRA=1 APE=2 YAK=3 BEE=4";
+        let line = format!("relapse record --quiet -o run-{version} -- env {variables} ./{version} k");
+        let said = sandbox.execute(&line, "");
+        assert!(said.status.success(), "{said:?}");
+    }
+    let answer = ask(&sandbox, "--only argv[1] --direction a");
+    assert!(places(&answer).contains(&place("new", 8, true)), "{answer:#}");
+}
+
 /// A program that does otherwise when it may open fewer files is run again under the limit that was recorded.
 #[test]
 fn programs_run_again_under_the_recorded_limits() {
