@@ -339,6 +339,19 @@ pub struct Alternate {
     pub end: String,
     /// The beginning of the standard output of `version` with this input.
     pub stdout: String,
+    /// The parts of an input of another length, whole. Then `changed` is empty, and there is no branch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<InputPart>,
+}
+
+/// A part of the input: standard input, an argument, a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputPart {
+    /// Such as `stdin` or `argv[1]`.
+    pub name: String,
+    /// Its text in the failing input, and in this one.
+    pub old: String,
+    pub new: String,
 }
 
 /// Differences between the versions on the failing test that do not occur on a passing one.

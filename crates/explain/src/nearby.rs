@@ -8,7 +8,7 @@ use crate::answer;
 use crate::case::Case;
 use crate::observe::Observed;
 use alternate::rerun::{Recorder, Rerun, Runner as _};
-use alternate::{Alternate, Candidate, Options, Report, Run, Side, Verdict};
+use alternate::{Alternate, Candidate, Nearest, Options, Report, Run, Side, Verdict};
 use recording::Recording;
 use std::path::Path;
 use std::time::Duration;
@@ -30,6 +30,9 @@ pub fn nearby(
     steps: u64,
     scratch: &Path,
 ) -> Result<(answer::Alternate, Option<[Trace; 2]>), String> {
+    if observed.observation.kind == "hang" {
+        return Err("the failing run does not end, so its input was not followed".to_owned());
+    }
     if steps > MOST_STEPS {
         return Err(format!(
             "the run has {steps} instructions, more than the {MOST_STEPS} that are followed here; \
@@ -45,18 +48,51 @@ pub fn nearby(
     options.budget = BUDGET;
     options.solver.limits.timeout = QUESTION;
     options.instances = 2;
+    options.nearest = true;
     let failed = |e: alternate::Error| format!("failed to {e}");
     let old = Run::open(&old, observed.good_process, &options.follow).map_err(failed)?;
     let new = Run::open(&new, Some(observed.process), &options.follow).map_err(failed)?;
     let mut runner = Recorder::new(scratch.to_owned(), RUN);
     let report = alternate::find(&old, &new, &options, &mut runner).map_err(failed)?;
-    let (candidate, input) = best(&report).ok_or_else(|| nothing(&report))?;
+    let end = report.ended.of(Side::Old).status;
+    let nearest = report.nearest.as_ref().filter(|nearest| nearest.ended.status == end);
+    let (told, input) = match (best(&report), nearest) {
+        (Some((candidate, input)), _) => (told(case, candidate, input), &input.input),
+        (None, Some(nearest)) => {
+            let branch = nearest.branch.as_deref().and_then(|branch| Some((branch, branch.best()?)));
+            let told = branch.map_or_else(
+                || of_another_length(nearest),
+                |(candidate, input)| told(case, candidate, input),
+            );
+            (told, &nearest.input)
+        }
+        (None, None) => return Err(nothing(&report, case)),
+    };
     let mut events = |run: &Run<'_>, side: Side| {
-        let again = runner.run(run.recorded, input.input.of(side), report.written.of(side)).ok()?;
+        let again = runner.run(run.recorded, input.of(side), report.written.of(side)).ok()?;
         events(&again)
     };
     let runs = events(&old, Side::Old).and_then(|old| Some([old, events(&new, Side::New)?]));
-    Ok((told(case, candidate, input), runs))
+    Ok((told, runs))
+}
+
+/// An input with more or fewer bytes: no branch was asked for it.
+fn of_another_length(nearest: &Nearest) -> answer::Alternate {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    answer::Alternate {
+        parts: nearest
+            .parts
+            .iter()
+            .map(|part| answer::InputPart {
+                name: part.origin.name(),
+                old: text(&part.old),
+                new: text(&part.new),
+            })
+            .collect(),
+        end: nearest.ended.status.to_string(),
+        stdout: text(&nearest.ended.stdout[..nearest.ended.stdout.len().min(SHOWN)]),
+        ..answer::Alternate::default()
+    }
 }
 
 /// The events of a version with the alternate input.
@@ -71,20 +107,34 @@ fn best(report: &Report) -> Option<(&Candidate, &Alternate)> {
     all.filter(|(_, a)| a.ends_as_old).min_by_key(|(_, a)| a.changed.len())
 }
 
-fn nothing(report: &Report) -> String {
+fn nothing(report: &Report, case: &Case<'_>) -> String {
     match report.verdict {
         Verdict::Equal => "what decides where the versions part does not depend on the input".to_owned(),
-        Verdict::Found => format!(
-            "{} branches were found on which the versions disagree, but none with an input on which \
-             they give the same output and end well; `relapse alternate` lists them",
-            report.candidates.len()
-        ),
+        Verdict::Found => {
+            let found = match report.candidates.len() {
+                1 => "one branch was found on which the versions disagree, but without an input".to_owned(),
+                n => {
+                    format!("{n} branches were found on which the versions disagree, but none with an input")
+                }
+            };
+            format!("{found} on which they give the same output and end well; `relapse alternate` lists them")
+        }
         Verdict::Undecided { .. } => {
             let reasons: Vec<&str> =
                 report.searched.iter().flat_map(|s| s.reasons.iter().map(String::as_str)).take(1).collect();
-            let why = reasons.first().map_or(String::new(), |reason| format!(" ({reason})"));
+            let why = reasons.first().map_or(String::new(), |reason| {
+                format!(" ({})", [Side::Old, Side::New].iter().fold((*reason).to_owned(), in_version(case)))
+            });
             format!("none was found in the time there was{why}; `relapse alternate --timeout` takes longer")
         }
+    }
+}
+
+/// Shortens the paths of a version's files to those below its root.
+fn in_version<'c>(case: &'c Case<'_>) -> impl Fn(String, &Side) -> String + 'c {
+    |text, side| {
+        let side = if *side == Side::Old { crate::align::Side::Good } else { crate::align::Side::Bad };
+        text.replace(&format!("{}/", case.tree(side).display()), "")
     }
 }
 
@@ -116,6 +166,7 @@ fn told(case: &Case<'_>, candidate: &Candidate, input: &Alternate) -> answer::Al
         flipped: input.flipped.clone(),
         end: ended.status.to_string(),
         stdout: String::from_utf8_lossy(&ended.stdout[..ended.stdout.len().min(SHOWN)]).into_owned(),
+        parts: Vec::new(),
     }
 }
 

@@ -376,6 +376,18 @@ fn alternate(answer: &Answer, page: &mut String) {
                 escape(&new)
             );
         }
+        for part in &found.parts {
+            let (name, text) = (escape(&part.name), words::part(part));
+            let _ = writeln!(page, "<li><code>{name}</code>: {}</li>", escape(&text));
+        }
+        if !found.parts.is_empty() {
+            let _ = write!(
+                page,
+                "</ul>\n<p>Both versions were run with it and end with {}.</p>\n</section>\n",
+                escape(&found.end)
+            );
+            return;
+        }
         let _ = write!(
             page,
             "</ul>\n<p>At {} of {} it is then <code>{}</code>, not <code>{}</code>. Both versions were run with it \

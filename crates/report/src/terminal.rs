@@ -366,6 +366,16 @@ impl Page<'_> {
             let more = format!("  and {} more bytes", found.changed.len() - SHOWN_BYTES);
             self.row(&Row::new().put(Ink::Faint, more));
         }
+        for part in found.parts.iter().take(SHOWN_BYTES) {
+            let row = Row::new()
+                .put(Ink::Plain, format!("  {}  ", self.style.fit(&part.name)))
+                .put(Ink::Good, self.style.fit(&words::part(part)));
+            self.row(&row);
+        }
+        if !found.parts.is_empty() {
+            self.paragraph(Ink::Faint, "  ", &format!("Both versions end with {}.", found.end));
+            return;
+        }
         let place = format!("{} of {}", words::place(&found.place), found.version);
         let text = format!("At {place} it is then {}, not {}.", found.flipped, found.condition);
         self.paragraph(Ink::Plain, "  ", &text);

@@ -303,6 +303,29 @@ pub fn number(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
+/// The changed part of an input of another length, between what both have in common.
+#[must_use]
+pub fn part(part: &explain::answer::InputPart) -> String {
+    const AROUND: usize = 12;
+    let (old, new) = (visible(&part.old).into_owned(), visible(&part.new).into_owned());
+    let (front, back) = crate::text::shared_ends(&old, &new);
+    let cut = |text: &str| {
+        let (before, middle, after) =
+            (&text[..front], &text[front..text.len() - back], &text[text.len() - back..]);
+        let skipped = before.char_indices().rev().nth(AROUND - 1).map_or(0, |(at, _)| at);
+        let kept = after.char_indices().nth(AROUND).map_or(after.len(), |(at, _)| at);
+        let dots = |is_cut: bool| if is_cut { "..." } else { "" };
+        format!(
+            "`{}{}{middle}{}{}`",
+            dots(skipped > 0),
+            &before[skipped..],
+            &after[..kept],
+            dots(kept < after.len())
+        )
+    };
+    format!("{} becomes {}", cut(&old), cut(&new))
+}
+
 /// A byte in readable form.
 #[must_use]
 pub fn byte(byte: u8) -> String {

@@ -160,6 +160,24 @@ fn a_line_that_moved_is_not_called_absent() {
 }
 
 #[test]
+fn an_input_of_another_length_on_which_both_agree_is_told() {
+    const BEFORE: &str = "#include <stdio.h>\n#include <string.h>\nint main(int argc, char **argv) {\n    \
+        (void)argc;\n    int length = (int)strlen(argv[1]);\n    printf(\"%d\\n\", length);\n    return 0;\n}\n";
+    let sandbox = Sandbox::new();
+    sandbox.version("good", BEFORE);
+    sandbox.version("bad", &BEFORE.replace(", length);", ", length + (length > 3));"));
+    let build = ["--build", "$CC -g -o sum sum.c", "--test", "./sum abcd"];
+    let (code, out, err) = said(&sandbox.explain(&words(&[BOTH, &build, &["--json", "-"]])));
+    assert_eq!(code, 0, "{out}{err}");
+    let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let part = &answer["alternate"]["parts"][0];
+    assert_eq!((&part["name"], &part["old"]), (&"argv[1]".into(), &"abcd".into()), "{out}");
+    let new = part["new"].as_str().unwrap();
+    assert_eq!(answer["alternate"]["stdout"], format!("{}\n", new.len()), "{out}");
+    assert!(new.len() <= 3, "{new}");
+}
+
+#[test]
 fn bit_fields_are_members_in_formulas() {
     let good = "#include <stdio.h>\n\
                 struct line { unsigned kind : 3; int level : 6; unsigned beg : 20; };\n\
