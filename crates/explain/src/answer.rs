@@ -72,6 +72,9 @@ pub struct Answer {
     /// What distinguishes the failing test from a passing one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passing: Option<Passing>,
+    /// Commands that look further into the recordings, which are kept until the next explanation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<FollowUp>,
     /// What the search cost.
     pub trials: Effort,
     /// Notes for the reader: what could not be observed, what was assumed.
@@ -400,6 +403,15 @@ pub struct Said {
     pub text: String,
     /// Where the event happened: in good or in bad, as its run.
     pub place: Place,
+}
+
+/// A command for the recorded runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowUp {
+    /// What it answers: `where the runs first differ`.
+    pub asks: String,
+    /// For `sh`.
+    pub command: String,
 }
 
 /// A byte of input.

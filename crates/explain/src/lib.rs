@@ -23,7 +23,7 @@
 //! * [`findings`]: the results of both recordings, combined;
 //! * [`parting`]: where two recorded runs begin to differ, without a search;
 //! * [`parting_lines`]: the lines that only the failing test of one version runs;
-//! * [`beside`]: views of the runs themselves, on request.
+//! * [`beside`]: views of the runs themselves, on request; `further`: commands for the recordings.
 //!
 //! # What must not be known here
 //! Terminals, colours, files of reports. `trials` reverts, builds and tests changes; `changes` searches sets
@@ -50,6 +50,7 @@ pub mod evidence;
 pub mod findings;
 mod fleeting;
 pub mod formula;
+mod further;
 pub mod held;
 mod last_words;
 mod library;

@@ -18,6 +18,7 @@ use crate::answer::{self, Answer};
 use crate::case::{Case, Texts};
 use crate::error::Error;
 use crate::evidence::Evidence;
+use crate::further;
 use crate::held::TestFiles;
 use crate::links;
 use crate::meant::{Intentions, Meant};
@@ -372,7 +373,9 @@ impl Opening<'_> {
         }
         (self.news)(&ProgressEvent::Observed(&loaded.observed.observation));
         (self.news)(&ProgressEvent::Slicing);
+        let question = further::question(&loaded);
         let findings = loaded.slice(&case);
+        let steps = findings.steps();
         let evidence = findings.evidence(&case);
         let mut notes = pair.notes.clone();
         let mut passing = None;
@@ -469,7 +472,7 @@ impl Opening<'_> {
             case: &case,
             observed: &loaded.observed,
             found: &found,
-            steps: findings.steps(),
+            steps,
             scratch,
             passing,
             runs: request.runs,
@@ -506,6 +509,7 @@ impl Opening<'_> {
             links::prove(&mut answer.causes, &mut lab, Duration::from_secs_f64(to_verdict))?;
             answer.observation.memory_errors = memory_errors(&mut lab, &found.all())?;
         }
+        answer.further = further::commands(answer, question.as_deref(), steps);
         answer.notes.extend(lab.notes());
         answer.notes.extend(case.notes.iter().cloned());
         answer.notes.extend(loaded.notes());

@@ -97,6 +97,7 @@ pub fn render_with(answer: &Answer, sources: Option<&Sources>, shown: Runs<'_>) 
     both_runs(shown.both, &mut page);
     tried(answer, &mut page);
     notes(answer, &mut page);
+    further(answer, &mut page);
     page.push_str("</main>\n");
     page.push_str(HELP);
     let _ = write!(
@@ -356,6 +357,21 @@ fn auxiliary(answer: &Answer, page: &mut String) {
         change(hunk, page);
     }
     page.push_str("</details>\n</section>\n");
+}
+
+/// Commands for the recordings.
+fn further(answer: &Answer, page: &mut String) {
+    if answer.further.is_empty() {
+        return;
+    }
+    page.push_str("<section id=\"further\">\n<h2>To look further</h2>\n<dl>\n");
+    for further in &answer.further {
+        let (asks, command) = (escape(&further.asks), escape(&further.command));
+        let _ = writeln!(page, "<dt>{asks}</dt><dd><code>{command}</code></dd>");
+    }
+    page.push_str(
+        "</dl>\n<p>The recordings stay on that machine until the next explanation there.</p>\n</section>\n",
+    );
 }
 
 /// The nearest input on which both versions agree.

@@ -79,6 +79,14 @@ pub fn render(answer: &Answer) -> String {
     for note in answer.notes.iter().take(8) {
         let _ = write!(page, "> {}\n\n", text(note));
     }
+    if !answer.further.is_empty() {
+        page.push_str("<details><summary>To look further</summary>\n\n");
+        for further in &answer.further {
+            let _ = write!(page, "{}:\n\n", text(&further.asks));
+            fenced("sh", [visible(&further.command)].iter().map(AsRef::as_ref), &mut page);
+        }
+        page.push_str("</details>\n\n");
+    }
     let method =
         if answer.method.is_empty() { String::new() } else { format!(" Method {}.", code(&answer.method)) };
     let _ = writeln!(page, "<sub>{}.{method}</sub>", words::effort(answer).join("; "));

@@ -25,6 +25,7 @@ pub fn render(answer: &Answer, style: &Style) -> String {
     page.passing(answer);
     page.effort(answer);
     page.notes(answer);
+    page.further(answer);
     page.out
 }
 
@@ -380,6 +381,20 @@ impl Page<'_> {
         let text = format!("At {place} it is then {}, not {}.", found.flipped, found.condition);
         self.paragraph(Ink::Plain, "  ", &text);
         self.paragraph(Ink::Faint, "  ", &format!("Both versions end with {}.", found.end));
+    }
+
+    /// Commands are never cut: they are copied.
+    fn further(&mut self, answer: &Answer) {
+        if answer.further.is_empty() {
+            return;
+        }
+        self.heading("To look further", "the recordings stay until the next explanation here");
+        for further in &answer.further {
+            self.paragraph(Ink::Faint, "  ", &format!("{}:", further.asks));
+            let row = Row::new().put(Ink::Plain, format!("    {}", self.style.fit(&further.command)));
+            let style = Style { width: row.width().max(self.style.width), ..self.style.clone() };
+            row.write(&style, &mut self.out);
+        }
     }
 
     /// The differences between the failing test and a passing test.

@@ -143,6 +143,7 @@ pub(crate) fn record(
         Some(true) => None,
         _ => Some(manifest["reason"].as_str().unwrap_or("the recorder did not finish").to_owned()),
     };
+    context.work.keep_tree_of(&directory, worker.root());
     Ok(Recorded { directory, tree: worker.root().to_owned(), run, incomplete })
 }
 

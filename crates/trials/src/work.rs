@@ -9,7 +9,7 @@
 //! recordings/       of the last run
 //! runs/             outputs of tests of the last run
 //! units/            how each source file is compiled, as recorded by the last run's builds
-//! trees/            sources and builds; removed at the end
+//! trees/            sources and builds; removed at the end, but for those that a recording refers to
 //! tmp/              the tests' TMPDIR; removed at the end
 //! ```
 
@@ -20,6 +20,7 @@ use crate::watchdog::Watchdog;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// A work directory, locked until this is dropped.
 #[derive(Debug)]
@@ -30,10 +31,13 @@ pub struct Work {
     _watchdog: Watchdog,
     /// Keep the trees for inspection.
     pub keep: bool,
+    /// Recordings and the trees in which their programs were built.
+    recorded: Mutex<Vec<(PathBuf, PathBuf)>>,
 }
 
+const TREES: &str = "trees";
 /// Removed at the end of the run.
-const TEMPORARY_DIRS: [&str; 2] = ["trees", "tmp"];
+const TEMPORARY_DIRS: [&str; 2] = [TREES, "tmp"];
 /// Kept until the next run.
 const LAST_RUN_DIRS: [&str; 4] = ["logs", "recordings", "runs", "units"];
 
@@ -64,7 +68,7 @@ impl Work {
         if !holder.trim().is_empty() {
             process_marks::kill_session(holder.trim());
         }
-        let mut work = Work { root, lock, _watchdog: Watchdog::start()?, keep };
+        let mut work = Work { root, lock, _watchdog: Watchdog::start()?, keep, recorded: Mutex::default() };
         work.sign(process_marks::session()).at("write", &path)?;
         let ignore = work.root.join(".gitignore");
         fs::write(&ignore, "*\n").at("write", &ignore)?;
@@ -120,6 +124,27 @@ impl Work {
         self.root.join("recordings").join(name)
     }
 
+    /// Keeps a tree until the next run if the recording of its program is kept: the recording refers to its
+    /// sources and its program.
+    pub(crate) fn keep_tree_of(&self, recording: &Path, tree: &Path) {
+        let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.push((recording.to_owned(), tree.to_owned()));
+    }
+
+    /// Removes the trees that no recording refers to.
+    fn remove_trees(&self) {
+        let recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_kept = |tree: &Path| recorded.iter().any(|(recording, of)| of == tree && recording.exists());
+        let trees = self.root.join(TREES);
+        for tree in fs::read_dir(&trees).into_iter().flatten().flatten() {
+            if !is_kept(&tree.path()) {
+                // Errors cannot be reported here.
+                let _ = remove_all(&tree.path());
+            }
+        }
+        let _ = fs::remove_dir(&trees);
+    }
+
     /// An empty directory for temporary files.
     pub fn fresh_tmp(&self, name: &str) -> Result<PathBuf, Error> {
         let path = self.root.join("tmp").join(name);
@@ -137,7 +162,8 @@ impl Drop for Work {
     fn drop(&mut self) {
         // Errors cannot be reported here.
         if !self.keep {
-            for name in TEMPORARY_DIRS {
+            self.remove_trees();
+            for name in TEMPORARY_DIRS.iter().filter(|name| **name != TREES) {
                 let _ = remove_all(&self.root.join(name));
             }
         }
@@ -184,6 +210,27 @@ mod tests {
         assert_eq!(other.try_wait().unwrap(), None);
         other.kill().unwrap();
         other.wait().unwrap();
+    }
+
+    #[test]
+    fn the_tree_of_a_recording_stays_until_the_next_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = Work::open(dir.path(), false).unwrap();
+        for name in ["bad", "good", "w00"] {
+            fs::create_dir(work.tree(name)).unwrap();
+            fs::write(work.tree(name).join("a.c"), "").unwrap();
+        }
+        fs::create_dir(work.recording("bad")).unwrap();
+        work.keep_tree_of(&work.recording("bad"), &work.tree("bad"));
+        // This recording was removed again.
+        work.keep_tree_of(&work.recording("good"), &work.tree("good"));
+        drop(work);
+        let left: Vec<_> = fs::read_dir(dir.path().join("trees")).unwrap().flatten().collect();
+        assert_eq!(left.iter().map(std::fs::DirEntry::file_name).collect::<Vec<_>>(), ["bad"]);
+        let work = Work::open(dir.path(), false).unwrap();
+        assert!(!work.tree("bad").exists());
+        drop(work);
+        assert!(!dir.path().join("trees").exists());
     }
 
     #[test]

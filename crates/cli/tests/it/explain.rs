@@ -160,6 +160,34 @@ fn a_line_that_moved_is_not_called_absent() {
 }
 
 #[test]
+fn commands_to_look_further_are_printed_and_run() {
+    let sandbox = Sandbox::new();
+    sandbox.versions("i < 4", "i < 3");
+    let markdown = sandbox.path().join("answer.md");
+    let options = ["--json", "answer.json", "--markdown", "answer.md"];
+    let (code, out, err) = said(&sandbox.explain(&words(&[BOTH, BUILD, &options])));
+    assert_eq!(code, 0, "{out}{err}");
+    let answer = std::fs::read_to_string(sandbox.path().join("answer.json")).unwrap();
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    let further = answer["further"].as_array().expect("commands");
+    assert_eq!(further.len(), 3, "{further:?}");
+    let binaries = Path::new(env!("CARGO_BIN_EXE_relapse")).parent().unwrap().display().to_string();
+    let path = format!("{binaries}:{}", std::env::var("PATH").unwrap_or_default());
+    let markdown = std::fs::read_to_string(markdown).unwrap();
+    for further in further {
+        let command = further["command"].as_str().unwrap();
+        assert!(out.lines().any(|line| line.trim() == command), "{command}: {out}");
+        assert!(markdown.lines().any(|line| line == command), "{command}: {markdown}");
+        let shell = Command::new("sh").args(["-c", command]).env("PATH", &path).output().unwrap();
+        let (code, text, error) = said(&shell);
+        // What differs is no error: `diff` ends with 1.
+        assert!(code == 0 || code == 1 && command.starts_with("relapse diff"), "{command}: {code} {error}");
+        // The sources are still there.
+        assert!(text.contains("i < 3") || text.contains("sum"), "{command}: {text}");
+    }
+}
+
+#[test]
 fn an_input_of_another_length_on_which_both_agree_is_told() {
     const BEFORE: &str = "#include <stdio.h>\n#include <string.h>\nint main(int argc, char **argv) {\n    \
         (void)argc;\n    int length = (int)strlen(argv[1]);\n    printf(\"%d\\n\", length);\n    return 0;\n}\n";

@@ -3,8 +3,8 @@
 pub mod schema;
 
 use explain::answer::{
-    Answer, Cause, Commit, Effort, Hunk, Link, Observation, OutputDifference, Place, Proof, Tried, ValuePair,
-    Version,
+    Answer, Cause, Commit, Effort, FollowUp, Hunk, Link, Observation, OutputDifference, Place, Proof, Tried,
+    ValuePair, Version,
 };
 
 pub fn strings(lines: &[&str]) -> Vec<String> {
@@ -267,6 +267,13 @@ pub fn running() -> Answer {
             ],
             ..Effort::default()
         },
+        further: vec![FollowUp {
+            asks: "where the runs first differ".into(),
+            command:
+                "relapse diff '/home/me/a long path/recordings/fixed' '/home/me/a long path/recordings/bad' \
+                      --first"
+                    .into(),
+        }],
         ..blank()
     }
 }
