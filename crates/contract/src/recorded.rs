@@ -21,11 +21,12 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// If a recording cannot be read, a contract is invalid, or there is none.
-pub fn intended(recordings: [&Recording; 2], process: usize, wanted: &Wanted) -> Result<Intended> {
+pub fn intended(recordings: [&Recording; 2], numbers: [usize; 2], wanted: &Wanted) -> Result<Intended> {
     let load = |side: usize| {
         let recording = recordings[side];
-        let recorded = recording.processes.get(process).ok_or_else(|| {
-            Error::Recording(format!("find process {process} in {}", recording.path.display()))
+        let number = numbers[side];
+        let recorded = recording.processes.get(number).ok_or_else(|| {
+            Error::Recording(format!("find process {number} in {}", recording.path.display()))
         })?;
         Ok::<_, Error>(LoadedProcess::load(recording, recorded, &Options::default())?)
     };
@@ -35,7 +36,7 @@ pub fn intended(recordings: [&Recording; 2], process: usize, wanted: &Wanted) ->
     let map = |file: &str, line: u32| difference.map_line_to_good(file, line);
     let mut checking = Checking::new(wanted);
     let [good, bad] = &processes;
-    checking.processes(0, [process; 2], [good, bad], [&sources[0].root, &sources[1].root], &map)?;
+    checking.processes(0, numbers, [good, bad], [&sources[0].root, &sources[1].root], &map)?;
     let missing = std::mem::take(&mut checking.missing);
     if checking.is_empty() {
         return Err(missing.into_iter().next().unwrap_or(Error::NothingToCheck));

@@ -21,6 +21,7 @@
 //! * [`nearby`], [`passing`]: an input on which both versions agree, and the differences
 //!   between a passing test and the failing one;
 //! * [`findings`]: the results of both recordings, combined;
+//! * [`failing`]: which process of two recordings made the difference;
 //! * [`parting`]: where two recorded runs begin to differ, without a search;
 //! * [`parting_lines`]: the lines that only the failing test of one version runs;
 //! * [`beside`]: views of the runs themselves, on request; `further`: commands for the recordings.
@@ -47,6 +48,7 @@ pub mod causes;
 pub mod condition;
 pub mod error;
 pub mod evidence;
+pub mod failing;
 pub mod findings;
 mod fleeting;
 pub mod formula;

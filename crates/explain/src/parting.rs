@@ -8,13 +8,13 @@
 use crate::align::{executed_lines, keys::tidy};
 use crate::answer::{Cause, Place};
 use crate::case::{Case, RecordedRun};
+use crate::failing;
 use crate::observe::{RunOutput, options};
 use changes::{DiffOptions, difference};
 use program::names::is_library;
 use recording::Recording;
-use recording::manifest::Outcome;
 use replay::process::LoadedProcess;
-use slice::{Slicer, SlicerOptions, assemble_parts};
+use slice::{Slicer, SlicerOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
@@ -103,14 +103,7 @@ struct Ran {
 impl Ran {
     fn read(recording: &Path) -> Result<Ran, Error> {
         let recording = Recording::open(recording)?;
-        let outcome = recording.manifest.as_ref().and_then(|manifest| manifest.outcome);
-        let (exit, signal) = match outcome {
-            Some(Outcome::Exit(status)) => (Some(status), None),
-            Some(Outcome::Signal(number)) => (None, Some(number)),
-            None => (None, None),
-        };
         let mut files = BTreeSet::new();
-        let mut written: Vec<(u64, Vec<u8>)> = Vec::new();
         for process in &recording.processes {
             // A process that does not replay contributes no files; the slice reports the error.
             let Ok(loaded) = LoadedProcess::load(&recording, process, &options()) else { continue };
@@ -119,7 +112,6 @@ impl Ran {
             if steps > MOST_STEPS {
                 return Err(Error::TooLong(steps));
             }
-            written.extend(slicer.output_bytes("stdout").ok().flatten());
             let Ok(lines) = executed_lines(&loaded) else { continue };
             let own = lines.into_keys().map(|(file, _)| file).filter(|file| !is_library(file));
             let own: BTreeSet<PathBuf> = own.map(|file| tidy(Path::new(&file))).collect();
@@ -129,9 +121,7 @@ impl Ran {
             }
             files.extend(own);
         }
-        let parts = written.iter().map(|(at, bytes)| (*at, bytes.as_slice()));
-        let stdout = assemble_parts(parts).unwrap_or_default().1;
-        Ok(Ran { output: RunOutput { exit, signal, stdout, ..RunOutput::default() }, files })
+        Ok(Ran { output: failing::output(&recording), files })
     }
 }
 

@@ -398,3 +398,64 @@ int main(int argc, char **argv) {
     }
     assert!(!marked.contains(&16), "{text}");
 }
+
+/// Runs one line in itself and in a child, which fails there if it is told to.
+const TWICE: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int __attribute__((noinline)) work(int *from, int n) {
+    return *from + n;
+}
+
+int main(int argc, char **argv) {
+    int own = 1, status = 0;
+    (void)argv;
+    printf("%d\n", work(&own, 1));
+    fflush(stdout);
+    if (fork() == 0) {
+        printf("%d\n", work(argc > 1 ? NULL : &own, 2));
+        return 0;
+    }
+    wait(&status);
+    printf("%d\n", work(&own, 3));
+    return status != 0;
+}
+"#;
+
+#[test]
+fn a_line_and_a_difference_are_asked_in_the_process_that_failed() {
+    let sandbox = Sandbox::with_program("twice", TWICE);
+    sandbox.execute("relapse record --quiet -o old -- ./twice", "");
+    sandbox.execute("relapse record --quiet -o new -- ./twice x", "");
+    let said = |line: &str| {
+        let output = sandbox.execute(line, "");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let value = |line: &str| -> serde_json::Value {
+        let (out, err) = said(line);
+        serde_json::from_str(&out).unwrap_or_else(|e| panic!("{line}: {e}: {out}{err}"))
+    };
+    let recording = recording::Recording::open(&sandbox.path().join("new")).unwrap();
+    let child = recording.processes.iter().position(|process| process.info.forked_from.is_some()).unwrap();
+    let name = |number: usize| recording.processes[number].name.clone();
+    for question in ["--at twice.c:6", "--failure"] {
+        let line = format!("relapse slice new {question} --json");
+        assert_eq!(value(&line)["process"], name(child), "{question}");
+        let told = format!("process {child} is asked, which crashed; --process takes another");
+        assert!(said(&line).1.contains(&told), "{}", said(&line).1);
+        // The parent ended with 1.
+        let line = format!("{line} --process {}", 1 - child);
+        assert_eq!(value(&line)["process"], name(1 - child), "{question}");
+        assert!(!said(&line).1.contains("is asked"), "{}", said(&line).1);
+    }
+    let (out, _) = said("relapse diff old new");
+    assert!(
+        out.contains(&format!("process {child} (twice) is compared, as it made the difference: ")),
+        "{out}"
+    );
+    assert!(out.contains("from"), "{out}");
+    let (out, _) = said(&format!("relapse diff old new --process {}", 1 - child));
+    assert!(!out.contains("is compared"), "{out}");
+}

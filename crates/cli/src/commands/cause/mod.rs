@@ -120,9 +120,10 @@ struct Shown {
 }
 
 pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let contracts = args.meant.ask(&args.old, &args.new, &args.how)?;
+    let contracts = args.meant.ask([&args.old, &args.new], [args.how.process(); 2], &args.how)?;
     let paths: [&Path; 4] = [&args.old, &args.new, &args.old_passing, &args.new_passing];
-    let [old, new, old_passing, new_passing] = args.how.traces(paths, contracts.as_ref())?;
+    let [old, new, old_passing, new_passing] =
+        args.how.traces(paths, [args.how.process(); 4], contracts.as_ref())?;
     let four = FourTraces { old: &old, new: &new, old_passing: &old_passing, new_passing: &new_passing };
     let found = cause(four, &args.how.settings(), &args.ignore).map_err(|e| failed(&e))?;
     let limit = if args.all { usize::MAX } else { args.limit };

@@ -90,8 +90,8 @@ pub struct HowArgs {
     #[arg(long)]
     no_gets: bool,
     /// The process of each recording, counted from 0
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    process: usize,
+    #[arg(long, value_name = "N")]
+    process: Option<usize>,
     /// Memory for events, in MiB; the rest goes to disk
     #[arg(long, value_name = "MIB", default_value_t = 6144)]
     memory: u64,
@@ -111,14 +111,19 @@ pub struct MeantArgs {
 
 impl MeantArgs {
     /// The comparison of two recordings by contracts, if any are selected.
-    pub fn ask(&self, old: &Path, new: &Path, how: &HowArgs) -> Result<Option<Intended>, Failure> {
+    pub fn ask(
+        &self,
+        paths: [&Path; 2],
+        numbers: [usize; 2],
+        how: &HowArgs,
+    ) -> Result<Option<Intended>, Failure> {
         let asked = super::contract::given::asked(self.contracts.as_deref(), self.intended)?;
         let Some(contracts) = asked else { return Ok(None) };
         let failed = |error| super::contract::given::failure(&error, false);
         let bounds = Bounds { calls: 100_000, bytes: how.memory << 20 };
         let wanted = Wanted { contracts, unchanged: None, bounds, proofs: false };
-        let recordings = [&opened::recording(old)?, &opened::recording(new)?];
-        contract::recorded::intended(recordings, how.process, &wanted).map(Some).map_err(failed)
+        let recordings = [&opened::recording(paths[0])?, &opened::recording(paths[1])?];
+        contract::recorded::intended(recordings, numbers, &wanted).map(Some).map_err(failed)
     }
 }
 
@@ -129,7 +134,25 @@ impl HowArgs {
 
     /// The index of the process in each recording.
     pub fn process(&self) -> usize {
-        self.process
+        self.process.unwrap_or(0)
+    }
+
+    /// The index of the process in each of two recordings, and why it was chosen, if it is not the first:
+    /// without a number, the one in which the difference between the runs was made.
+    pub fn failing(&self, paths: [&Path; 2]) -> Result<([usize; 2], Option<String>), Failure> {
+        if let Some(number) = self.process {
+            return Ok(([number; 2], None));
+        }
+        let [old, new] = [opened::recording(paths[0])?, opened::recording(paths[1])?];
+        let Some(found) = explain::failing::failing_pair(&old, &new) else { return Ok(([0; 2], None)) };
+        let program = new.processes.get(found.new).map_or("", |process| process.info.executable.as_str());
+        let program = program.rsplit('/').next().unwrap_or_default();
+        let which = match found.old == found.new {
+            true => format!("process {} ({}) is compared", found.new, program),
+            false => format!("processes {} and {} ({}) are compared", found.old, found.new, program),
+        };
+        let why = format!("{which}, as it made the difference: {}; --process takes others", found.summary);
+        Ok(([found.old, found.new], Some(why)))
     }
 
     /// Options for the extraction; all runs of the command share one memory budget.
@@ -142,6 +165,7 @@ impl HowArgs {
     pub fn traces<const N: usize>(
         &self,
         paths: [&Path; N],
+        numbers: [usize; N],
         meant: Option<&Intended>,
     ) -> Result<[Arc<Trace>; N], Failure> {
         let plain = self.options();
@@ -152,11 +176,11 @@ impl HowArgs {
             })
             .collect();
         let mut recordings = Vec::new();
-        for path in paths {
+        for (path, number) in paths.into_iter().zip(numbers) {
             let recording = opened::recording(path)?;
-            if self.process >= recording.processes.len() {
+            if number >= recording.processes.len() {
                 let has = recording.processes.len();
-                let what = format!("{} has no process {}", path.display(), self.process);
+                let what = format!("{} has no process {number}", path.display());
                 return Err(Failure::new(Exit::Usage, what).hint(format!("It has {has}, counted from 0.")));
             }
             recordings.push(recording);
@@ -165,7 +189,8 @@ impl HowArgs {
             let threads: Vec<_> = recordings
                 .iter()
                 .zip(&options)
-                .map(|(r, options)| scope.spawn(move || views::run::trace(r, self.process, options)))
+                .zip(numbers)
+                .map(|((r, options), number)| scope.spawn(move || views::run::trace(r, number, options)))
                 .collect();
             threads.into_iter().map(|t| t.join()).collect()
         });
@@ -223,8 +248,10 @@ pub fn contract_notes(intended: &Intended) -> Vec<String> {
 }
 
 pub fn run(args: &DiffArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let contracts = args.meant.ask(&args.old, &args.new, &args.how)?;
-    let [left, right] = args.how.traces([&args.old, &args.new], contracts.as_ref())?;
+    let paths = [args.old.as_path(), args.new.as_path()];
+    let (numbers, chosen) = args.how.failing(paths)?;
+    let contracts = args.meant.ask(paths, numbers, &args.how)?;
+    let [left, right] = args.how.traces(paths, numbers, contracts.as_ref())?;
     let start = std::time::Instant::now();
     let comparison = compare(&left, &right, &args.how.settings()).map_err(|e| failed(&e))?;
     let seconds = start.elapsed().as_secs_f64();
@@ -250,6 +277,7 @@ pub fn run(args: &DiffArgs, session: &mut Session) -> Result<Exit, Failure> {
         if args.all { SummaryLimits { rows: usize::MAX, context: 2 } } else { SummaryLimits::default() };
     let mut answer = answer::Answer::new(args, &left, &right, &comparison, seconds, &shown, limit, extent);
     (answer.ignored, answer.fleeting, answer.meant) = (ignored as u64, fleeting as u64, meant as u64);
+    answer.notes.extend(chosen);
     if let Some(contracts) = &contracts {
         answer.notes.extend(contract_notes(contracts));
     }

@@ -6,6 +6,7 @@ mod browse;
 mod chain;
 mod edges;
 mod listing;
+mod order;
 mod phases;
 mod unrecorded;
 mod why;
@@ -269,8 +270,13 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
     let recording = opened::recording(&args.recording)?;
     let (mut reason, mut output_start) = (None, None);
     let mut question = args.question.clone();
-    let chosen = |number: &usize| args.process.is_none_or(|n| n == *number);
-    let mut numbers: Vec<usize> = (0..recording.processes.len()).filter(chosen).collect();
+    let count = recording.processes.len();
+    let order = match args.process {
+        Some(number) => (number < count).then_some((number, None)).into_iter().collect(),
+        None if question.output.is_some() => (0..count).map(|number| (number, None)).collect(),
+        None => order::by_failure(&recording),
+    };
+    let mut numbers: Vec<usize> = order.iter().map(|(number, _)| *number).collect();
     // Output that another process reads is considered only if no other process matches.
     let (mut between, mut pipes_between) = (Vec::new(), None);
     while !numbers.is_empty() || !between.is_empty() {
@@ -297,6 +303,9 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
         match ask(&slicer, &question, &args.which, &mut output_start)? {
             Ok(criteria) => {
                 opened::warn_of_changed_sources([&loaded]);
+                if let Some((_, Some(how))) = order.iter().find(|(asked, _)| *asked == number) {
+                    eprintln!("relapse: process {number} is asked, which {how}; --process takes another");
+                }
                 let asked = words(&question, &args.which);
                 return answer(args, session, (&recording, number), &slicer, &criteria, asked);
             }

@@ -84,7 +84,7 @@ pub fn run(args: &ViewsArgs, session: &mut Session) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Usage, format!("there are no views of type {kind:?}"))
             .hint(format!("Types are {}.", types.join(", "))));
     }
-    let [trace] = args.how.traces([&args.dir], None)?;
+    let [trace] = args.how.traces([&args.dir], [args.how.process()], None)?;
     let limit = if args.all { usize::MAX } else { args.limit };
     let mut answer = Answer {
         schema: "relapse.views/1",
