@@ -619,6 +619,18 @@ fn what_no_recorded_process_did_is_unknown() {
 }
 
 #[test]
+fn a_failure_that_recorded_runs_do_not_show_is_not_told_as_one() {
+    let source = "int main(int argc, char **argv) {\n  return argc @ 0;\n}\n";
+    let observed = Pair::new(source, "<", "< 0 *", "./p").observe();
+    assert_eq!(observed.observation.kind, "unknown");
+    assert_eq!(
+        observed.observation.summary,
+        "the failure does not show when bad is recorded: the test ended with exit status 0, as with good"
+    );
+    assert!(observed.criteria.is_empty());
+}
+
+#[test]
 fn without_a_recording_of_good_the_byte_is_still_found() {
     let pair = Pair::new(
         "int main(int argc, char **argv) {\n  int n = argc @ 1;\n  printf(\"n %d\\n\", n);\n  return 0;\n}\n",

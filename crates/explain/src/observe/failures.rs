@@ -341,6 +341,16 @@ pub(super) fn unknown(scene: &Scene<'_>) -> Result<Observed, Error> {
     }
     let mut observed = Observed::default();
     observed.observation.kind = "unknown".to_owned();
+    let ended = |output: &super::RunOutput| (output.exit, output.signal, output.timed_out);
+    if !scene.bad.is_empty() && ended(good) == ended(bad) && good.stdout == bad.stdout {
+        observed.observation.summary =
+            format!("the failure does not show when bad is recorded: the test {}, as with good", end_of(bad));
+        observed.notes.push(
+            "A recorded program has another layout of memory, so a fault that depends on it may not show."
+                .to_owned(),
+        );
+        return Ok(observed);
+    }
     observed.observation.summary = format!("the test {}, with good it {}", end_of(bad), end_of(good));
     observed.notes.push(if scene.bad.is_empty() {
         "no recorded process took part in the test: was it built with the compiler that was given?".to_owned()
