@@ -8,6 +8,7 @@ use crate::common;
 
 use crate::mutate::Mutator;
 use proptest::prelude::*;
+use recording::argument::Argument;
 use recording::decode::usable_prefix;
 use recording::frames::{KIND_MODULES, KIND_STREAM, Packed};
 use recording::header::StreamHeader;
@@ -72,7 +73,7 @@ fn the_corpus_is_readable() {
         let recording = Recording::open(&corpus(form)).unwrap();
         let process = &recording.processes[0];
         assert_eq!(process.damage, []);
-        assert_eq!(process.info.arguments, ["subject", "--flag"]);
+        assert_eq!(process.info.arguments, ["subject", "--flag"].map(Argument::from));
         assert_eq!(process.modules, [common::module(1), common::module(2)].into());
         let read = process.stream(0).unwrap().events().unwrap();
         let mut decoder = read.decoder();
