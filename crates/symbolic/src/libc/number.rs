@@ -198,8 +198,14 @@ impl<W: StepObserver> Engine<'_, W> {
             return None;
         }
         let start = from + shape.start() as u64;
+        // Leading zeros that do not depend on input are zeros in every input that the conditions cover.
+        let is_zero = |engine: &mut Self, i: &usize| {
+            let byte = engine.at_byte(view, start + *i as u64);
+            engine.pool().as_constant(byte) == Some(b'0'.into())
+        };
+        let zeros = (0..shape.digits).take_while(|i| is_zero(self, i)).count();
         // An estimate from the number of digits: it decides how wide the term must be to detect overflow.
-        let bits = f64::from(shape.base).log2() * shape.digits as f64;
+        let bits = f64::from(shape.base).log2() * (shape.digits - zeros) as f64;
         let width = if bits < 63.0 {
             64
         } else if bits < 127.0 {
@@ -211,7 +217,7 @@ impl<W: StepObserver> Engine<'_, W> {
         };
         let base = self.constant(width, shape.base.into());
         let mut value = self.constant(width, 0);
-        for i in 0..shape.digits {
+        for i in zeros..shape.digits {
             let byte = self.at_byte(view, start + i as u64);
             let digit = self.digit(byte, shape.base);
             let digit = self.fit(digit, width);

@@ -151,6 +151,46 @@ int main(void) {
     assert_eq!(f.range(&Origin::Stdin, 7), [b'\n']);
 }
 
+/// The C library decides what a number is: each term is compared with its result. Zeros before the text do not
+/// depend on input, so they do not make the number longer.
+#[test]
+fn numbers_are_read_as_the_library_reads_them() {
+    let source = "#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static const int bases[] = {0, 2, 8, 10, 16, 36};
+int main(void) {
+    char line[16], padded[80];
+    unsigned long sum = 0;
+    while (fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, \"\\n\")] = 0;
+        memset(padded, '0', 60);
+        strcpy(padded + 60, line);
+        for (int i = 0; i < 6; i++) {
+            sum += strtol(line, NULL, bases[i]) + strtoul(line, NULL, bases[i]);
+            sum += strtol(padded, NULL, bases[i]);
+        }
+        sum += atoi(line);
+    }
+    return sum == 42;
+}
+";
+    let letters = b" \t+-0017xXbB9afzF";
+    let mut state = 1u32;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as usize % below
+    };
+    let mut lines = String::from("18446744073709\n-0x1f\n0b11\n0xg\n+08\n99999999999999\n");
+    for _ in 0..100 {
+        lines.extend((0..next(8)).map(|_| char::from(letters[next(letters.len())])));
+        lines.push('\n');
+    }
+    let f = followed(source, "./p", &lines);
+    let fixed: Vec<_> = f.path.conditions.iter().filter(|c| c.kind == Kind::Concretised).collect();
+    assert!(fixed.is_empty(), "{:?}: {:?}", fixed[0].reason, f.world.text(fixed[0].term));
+}
+
 #[test]
 fn arguments_and_the_environment_are_inputs_if_asked() {
     let source = "#include <stdio.h>
