@@ -7,10 +7,13 @@
 //! fixed window size.
 
 use crate::column::Cursor;
+use crate::compare::Settings;
+use crate::error::is_past;
 use crate::lcs::Windows;
 use crate::names::mix;
 use crate::trace::{NONE, Trace};
 use std::ops::Range;
+use std::time::Instant;
 
 /// The number of consecutive events that must agree before two positions count as corresponding.
 const MIN_EQUAL_RUN: usize = 6;
@@ -70,6 +73,7 @@ struct Aligner<'t> {
     /// Keys of both runs.
     keys: (Cursor<'t, u64>, Cursor<'t, u64>),
     window: usize,
+    deadline: Option<Instant>,
     matching: &'t mut Matching,
     a: Vec<u64>,
     b: Vec<u64>,
@@ -77,20 +81,21 @@ struct Aligner<'t> {
     run_indices: [RunIndex; 2],
 }
 
-/// Aligns two threads. `window` is the look-ahead distance.
+/// Aligns two threads. After the deadline the rest is not aligned.
 pub fn align(
     left: &Trace,
     l: Range<usize>,
     right: &Trace,
     r: Range<usize>,
-    window: usize,
+    settings: &Settings,
     matching: &mut Matching,
 ) {
     let mut aligner = Aligner {
         left,
         right,
         keys: (left.keys.cursor(), right.keys.cursor()),
-        window: window.clamp(2, 1000),
+        window: settings.window.clamp(2, 1000),
+        deadline: settings.deadline,
         matching,
         a: Vec::new(),
         b: Vec::new(),
@@ -135,7 +140,7 @@ impl Aligner<'_> {
         }
         // If a search finds no common run of events, no later search can find one.
         let mut hope = true;
-        while i < end_l && j < end_r {
+        while i < end_l && j < end_r && !is_past(self.deadline) {
             let same = self.together(i..end_l, j..end_r);
             (i, j) = (i + same, j + same);
             if i == end_l || j == end_r {
@@ -228,7 +233,7 @@ impl Aligner<'_> {
     /// Matches the events before a common run of events.
     fn fill(&mut self, l: Range<usize>, r: Range<usize>) {
         let (mut i, mut j) = (l.start, r.start);
-        while i < l.end && j < r.end {
+        while i < l.end && j < r.end && !is_past(self.deadline) {
             self.look(i..l.end, j..r.end);
             (i, j) = self.commit(i..l.end, j..r.end);
         }

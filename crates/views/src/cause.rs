@@ -13,7 +13,7 @@
 //! with equal statement sets, such as those of a loop's iterations, count as one.
 
 use crate::compare::{Comparison, Settings, compare};
-use crate::error::Result;
+use crate::error::{Result, in_time};
 use crate::filter::{Which, alone, depends_on, meant};
 use crate::names::mix;
 use crate::told::{SequenceSummary, SummaryLimits, tell};
@@ -85,6 +85,7 @@ pub fn cause(four: FourTraces<'_>, settings: &Settings, ignored: &[Which]) -> Re
     // The position in the lists of each set of statements seen so far.
     let mut known: HashMap<Vec<u64>, (bool, usize)> = HashMap::new();
     for (sequence, s) in a.sequences.iter().enumerate() {
+        in_time(settings.deadline)?;
         let matters =
             |trace: &Trace, e: usize| !trace.is_meant(e) && !ignored.iter().any(|i| i.matches(trace, e));
         let (l, r) = alone(&a, s);

@@ -1,11 +1,12 @@
 //! Compares two runs: pairs of threads, similar events, sequences of differences.
 
 use crate::align::{Matching, align};
-use crate::error::Result;
+use crate::error::{Result, in_time};
 use crate::lcs;
-use crate::moves::{self, SearchRadius};
+use crate::moves;
 use crate::trace::{NONE, Trace};
 use std::ops::Range;
+use std::time::Instant;
 
 /// Parameters of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,11 +15,13 @@ pub struct Settings {
     pub window: usize,
     /// Whether to match functions that may have been renamed, split or merged.
     pub relaxed: bool,
+    /// After it the comparison fails with [`Error::TimeUp`](crate::Error::TimeUp).
+    pub deadline: Option<Instant>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { window: 32, relaxed: true }
+        Settings { window: 32, relaxed: true, deadline: None }
     }
 }
 
@@ -99,18 +102,19 @@ impl Comparison {
 /// Compares two runs.
 ///
 /// # Errors
-/// If an index cannot be written to disk.
+/// If an index cannot be written to disk, or the deadline passes.
 pub fn compare(left: &Trace, right: &Trace, settings: &Settings) -> Result<Comparison> {
     let threads = pair_threads(left, right);
     let mut matching = Matching::new(left.len(), right.len());
     let pairs = ranges(left, right, &threads);
     for (l, r) in &pairs {
-        align(left, l.clone(), right, r.clone(), settings.window, &mut matching);
+        align(left, l.clone(), right, r.clone(), settings, &mut matching);
+        in_time(settings.deadline)?;
     }
     let mut index_bytes = 0;
     if matching.differences() > 0 {
-        let reach = SearchRadius { window: settings.window, relaxed: settings.relaxed };
-        index_bytes = moves::find(left, right, &pairs, reach, &mut matching);
+        index_bytes = moves::find(left, right, &pairs, settings, &mut matching);
+        in_time(settings.deadline)?;
         matching.moved.sort_unstable();
     }
     Ok(Comparison { index_bytes, ..build_comparison(left, right, threads, matching) })
@@ -290,7 +294,7 @@ mod tests {
             window in 2usize..20,
             relaxed: bool,
         ) {
-            check(&l, &r, &compared(&l, &r, &Settings { window, relaxed }))?;
+            check(&l, &r, &compared(&l, &r, &Settings { window, relaxed, deadline: None }))?;
             check(&l, &r, &by_lcs(&l, &r))?;
         }
 

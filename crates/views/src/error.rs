@@ -1,5 +1,7 @@
 //! Errors of extraction and comparison.
 
+use std::time::Instant;
+
 /// Errors as fragments that fit after "failed to".
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -12,6 +14,19 @@ pub enum Error {
     /// The number of events exceeds the range of an event number.
     #[error("number more than {0} events of one run; leave reads out or record a shorter run")]
     TooMany(u64),
+    /// The deadline has passed.
+    #[error("read and compare the events of the runs in the time that was given")]
+    TimeUp,
+}
+
+/// An error once a deadline has passed.
+pub(crate) fn in_time(deadline: Option<Instant>) -> Result<()> {
+    if is_past(deadline) { Err(Error::TimeUp) } else { Ok(()) }
+}
+
+/// Whether a deadline has passed.
+pub(crate) fn is_past(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
 /// The result type of this crate.

@@ -5,7 +5,7 @@
 
 use crate::access;
 use crate::column::{Budget, Column};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, in_time};
 use crate::fleeting::Fleeting;
 use crate::names::{NumberMap, mix};
 use crate::own::RunNames;
@@ -23,6 +23,7 @@ use replay::process::LoadedProcess;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Options of an extraction.
 #[derive(Clone, Debug)]
@@ -36,19 +37,30 @@ pub struct Options {
     pub meant: Arc<BTreeMap<u32, Vec<u64>>>,
     /// Names that are specific to this run.
     pub own: RunNames,
+    /// After it the extraction fails with [`Error::TimeUp`].
+    pub deadline: Option<Instant>,
 }
+
+/// The number of instructions between two looks at the clock.
+const CLOCK_INTERVAL: u64 = 1 << 22;
 
 impl Default for Options {
     fn default() -> Self {
-        Options { gets: true, budget: Budget::new(6 << 30), meant: Arc::default(), own: RunNames::default() }
+        Options {
+            gets: true,
+            budget: Budget::new(6 << 30),
+            meant: Arc::default(),
+            own: RunNames::default(),
+            deadline: None,
+        }
     }
 }
 
 /// Extracts all events of a process.
 ///
 /// # Errors
-/// If there are too many events for an event number, or no room for them. If a stream cannot be replayed to
-/// its end, the trace has a note about it instead.
+/// If there are too many events for an event number, or no room or time for them. If a stream cannot be
+/// replayed to its end, the trace has a note about it instead.
 pub fn extract(process: &LoadedProcess, options: &Options) -> Result<Trace> {
     let mut x = Extractor::new(&process.image, options);
     for loaded in &process.streams {
@@ -64,12 +76,16 @@ pub fn extract(process: &LoadedProcess, options: &Options) -> Result<Trace> {
         let mut machine = Machine::new(&process.image, &loaded.stream);
         x.stack = loaded.stream.initial_stack;
         x.entries = 0;
-        let end = match machine.run(&mut x, u64::MAX) {
-            Ok(Stop::Ended(end)) => ended(end),
-            Ok(Stop::Limit) => "stopped".to_owned(),
-            Err(error) => {
-                x.notes.push(format!("events end early: failed to {error}"));
-                "cannot be replayed further".to_owned()
+        let end = loop {
+            let limit = machine.counters().instructions.saturating_add(CLOCK_INTERVAL);
+            match machine.run(&mut x, limit) {
+                Ok(Stop::Ended(end)) => break ended(end),
+                Ok(Stop::Limit) if machine.counters().instructions >= limit => in_time(options.deadline)?,
+                Ok(Stop::Limit) => break "stopped".to_owned(),
+                Err(error) => {
+                    x.notes.push(format!("events end early: failed to {error}"));
+                    break "cannot be replayed further".to_owned();
+                }
             }
         };
         x.instructions += machine.counters().instructions;

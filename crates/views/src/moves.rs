@@ -5,6 +5,8 @@
 //! events are compared, and the events they have in common are similar too.
 
 use crate::align::Matching;
+use crate::compare::Settings;
+use crate::error::is_past;
 use crate::kinds::{SECONDARY, correlate};
 use crate::lcs::Windows;
 use crate::names::NumberMap;
@@ -19,41 +21,36 @@ const ROUNDS: usize = 4;
 /// moved between blocks are not matched.
 const BLOCK: usize = 4 << 20;
 
+/// The number of events between two looks at the clock.
+const CLOCK_INTERVAL: usize = 1 << 10;
+
 /// A pair of event ranges that is searched for moved events.
 type Block = (Range<usize>, Range<usize>);
 
-/// Parameters of the search for moved events.
-#[derive(Clone, Copy, Debug)]
-pub struct SearchRadius {
-    /// The number of events around a position that are compared.
-    pub window: usize,
-    /// Views also correspond if they have events at the same distance from corresponding positions.
-    pub relaxed: bool,
-}
-
-/// Matches moved events. `pairs` are the ranges of corresponding threads. Returns the memory used, in bytes.
+/// Matches moved events. `pairs` are the ranges of corresponding threads. After the deadline the rest is not
+/// looked at. Returns the memory used, in bytes.
 pub fn find(
     left: &Trace,
     right: &Trace,
     pairs: &[Block],
-    reach: SearchRadius,
+    settings: &Settings,
     matching: &mut Matching,
 ) -> u64 {
-    find_in(left, right, blocks(left, right, pairs, matching, BLOCK), reach, matching)
+    find_in(left, right, blocks(left, right, pairs, matching, BLOCK), settings, matching)
 }
 
 fn find_in(
     left: &Trace,
     right: &Trace,
     blocks: Vec<Block>,
-    reach: SearchRadius,
+    settings: &Settings,
     matching: &mut Matching,
 ) -> u64 {
     let kinds = &SECONDARY;
     let match_counts = || -> Vec<MatchCounts> { kinds.iter().map(|_| MatchCounts::default()).collect() };
     let (mut tallies_l, mut tallies_r) = (match_counts(), match_counts());
     let mut most = 0;
-    let reach = SearchRadius { window: reach.window.clamp(2, 1000), ..reach };
+    let settings = &Settings { window: settings.window.clamp(2, 1000), ..*settings };
     for (l, r) in blocks {
         let (in_left, in_right) =
             (Said::by(left, l.clone(), &matching.right_of), Said::by(right, r.clone(), &matching.left_of));
@@ -69,7 +66,7 @@ fn find_in(
             .zip(tallies_l.iter().zip(&tallies_r))
             .map(|(kind, (l, r))| correlate(kind, left, l.views(), right, r.views()))
             .collect();
-        let mut mover = MoveFinder { left, right, reach, a, b, maps, search: Search::default() };
+        let mut mover = MoveFinder { left, right, settings, a, b, maps, search: Search::default() };
         mover.run(l, r, matching);
     }
     matching.moved.sort_unstable();
@@ -118,7 +115,7 @@ struct Search {
 struct MoveFinder<'t> {
     left: &'t Trace,
     right: &'t Trace,
-    reach: SearchRadius,
+    settings: &'t Settings,
     a: UnmatchedEvents,
     b: UnmatchedEvents,
     maps: Vec<NumberMap<u32, u32>>,
@@ -134,6 +131,9 @@ impl MoveFinder<'_> {
         let mut anchor = (l.start, r.start);
         let mut from = l.start;
         for n in 0..self.a.events.len() {
+            if n.is_multiple_of(CLOCK_INTERVAL) && is_past(self.settings.deadline) {
+                return;
+            }
             let event = self.a.events[n] as usize;
             // The last preceding event with a partner in order, so not a candidate.
             if let Some(similar) = last_similar(&matching.right_of, from..event, &self.a.events[..n]) {
@@ -172,7 +172,7 @@ impl MoveFinder<'_> {
                     let next = self.explore(k, (view, at), (other, centre, mark), matching);
                     done[k][0].insert(view, next);
                 }
-                if self.reach.relaxed && matching.right_of[event] == NONE && !looked(&done[k][1]) {
+                if self.settings.relaxed && matching.right_of[event] == NONE && !looked(&done[k][1]) {
                     let near = (kind.naming)(self.right, self.right.row(there));
                     if let Some(other) = near.filter(|view| Some(*view) != known) {
                         let b = &self.b.by_view[k];
@@ -197,7 +197,7 @@ impl MoveFinder<'_> {
         (other, centre, mark): (u32, usize, u32),
         matching: &mut Matching,
     ) -> (u32, u32) {
-        let window = self.reach.window;
+        let window = self.settings.window;
         let a = &self.a.by_view[kind];
         let own = a.entries()[at as usize].mark;
         let (l, r) = (

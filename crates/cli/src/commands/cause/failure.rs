@@ -1,13 +1,15 @@
 //! The dependences of the failure, and the lines that only one version has: the criteria for ranking
 //! suspects.
 
+use program::names::readable;
 use replay::process::LoadedProcess;
-use slice::{Criterion, Dependence, Slicer, SlicerOptions};
+use slice::{Criterion, Dependence, Request, Slicer, SlicerOptions};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use views::trace::Trace;
+use std::sync::atomic::AtomicBool;
 
 /// The dependences of the difference between both versions' failing runs, for each run.
+#[derive(Default)]
 pub struct Failure {
     /// From the failure of the new version, or from its first differing byte of output.
     pub new: Option<DependenceDistances>,
@@ -24,6 +26,8 @@ pub struct DependenceDistances {
     depth: HashMap<(String, u32), u32>,
     /// For each line, the line of the branch that controls its nearest execution.
     decided: HashMap<(String, u32), (String, u32)>,
+    /// Whether there was no time for all of it.
+    pub cut: bool,
 }
 
 impl DependenceDistances {
@@ -37,8 +41,10 @@ impl DependenceDistances {
         self.decided.get(&(file.to_owned(), line))
     }
 
-    fn of(slicer: &Slicer<'_>, criterion: Criterion) -> Option<DependenceDistances> {
-        let slice = slicer.slice(&[criterion], &mut |_| {}).ok()?;
+    /// If `stop` is set meanwhile, the lines found so far.
+    fn of(slicer: &Slicer<'_>, criterion: Criterion, stop: &AtomicBool) -> Option<DependenceDistances> {
+        let request = Request { criteria: &[criterion], relevance: None, among: &[], stop: Some(stop) };
+        let slice = slicer.ask(&request, &mut |_| {}).ok()?;
         let image = &slicer.process().image;
         let places: Vec<Option<(String, u32)>> = slice
             .nodes
@@ -51,7 +57,7 @@ impl DependenceDistances {
             })
             .collect();
         let mut depths: Vec<u32> = Vec::with_capacity(slice.nodes.len());
-        let mut found = DependenceDistances::default();
+        let mut found = DependenceDistances { cut: slice.incomplete, ..DependenceDistances::default() };
         for (number, place) in places.iter().enumerate() {
             // A node's users precede it.
             let consumers = slice.needed_by(number as u32);
@@ -72,8 +78,9 @@ impl DependenceDistances {
 }
 
 /// Slices the failing runs: the new version's from its failure, if the old one succeeded; else, and the old
-/// version's always, from the first differing byte of standard output.
-pub fn of(old: &LoadedProcess, new: &LoadedProcess) -> Failure {
+/// version's always, from the first differing byte of standard output. If `stop` is set meanwhile, the slices
+/// are cut.
+pub fn of(old: &LoadedProcess, new: &LoadedProcess, stop: &AtomicBool) -> Failure {
     let slicer = |process| Slicer::new(process, SlicerOptions::default());
     let (old, new) = (slicer(old), slicer(new));
     let output = |slicer: &Slicer<'_>| slicer.output_bytes("stdout").ok().flatten();
@@ -98,36 +105,50 @@ pub fn of(old: &LoadedProcess, new: &LoadedProcess) -> Failure {
     };
     Failure {
         words: asked.as_ref().map(|(_, words)| words.clone()),
-        new: asked.and_then(|(criterion, _)| DependenceDistances::of(&new, criterion)),
-        old: differing(&old, &of_old).and_then(|(criterion, _)| DependenceDistances::of(&old, criterion)),
+        new: asked.and_then(|(criterion, _)| DependenceDistances::of(&new, criterion, stop)),
+        old: differing(&old, &of_old)
+            .and_then(|(criterion, _)| DependenceDistances::of(&old, criterion, stop)),
     }
 }
 
 /// Finds source lines that only one version has.
-pub struct Changed<'t> {
-    /// The other version's run.
-    other: &'t Trace,
+#[derive(Default)]
+pub struct Changed {
+    /// The files in which the other version defines a function of this name.
+    defined: HashMap<String, Vec<String>>,
     /// The lines of files, without white space.
     files: RefCell<HashMap<String, HashSet<String>>>,
 }
 
-impl<'t> Changed<'t> {
-    pub fn new(other: &'t Trace) -> Changed<'t> {
-        Changed { other, files: RefCell::default() }
+impl Changed {
+    pub fn new(other: &LoadedProcess) -> Changed {
+        let mut defined: HashMap<String, Vec<String>> = HashMap::new();
+        for (index, _) in other.image.modules() {
+            let module = other.image.module(index);
+            for function in &module.functions {
+                let files = defined.entry(readable(&function.name).into_owned()).or_default();
+                let file = module.file_path(function.file);
+                if !files.contains(&file) {
+                    files.push(file);
+                }
+            }
+        }
+        Changed { defined, files: RefCell::default() }
     }
 
-    /// Whether a line of a function does not occur in the file in which the other version defines this
-    /// function. A function that the other version did not run does not count as changed.
+    /// Whether a line of a function does not occur in a file in which the other version defines this
+    /// function. A function that the other version does not have does not count as changed.
     pub fn is(&self, function: &str, file: &str, line: u32) -> bool {
-        let text = |method: &views::trace::Method| self.other.names.text(method.name) == function;
-        let Some(method) = self.other.methods.iter().find(|m| text(m)) else { return false };
-        let of_other = self.other.names.text(method.file).to_owned();
+        let Some(of_other) = self.defined.get(function) else { return false };
         let Some(line) = crate::source::line(file, line) else { return false };
+        let line: String = line.split_whitespace().collect();
         let mut files = self.files.borrow_mut();
-        let lines = files.entry(of_other).or_insert_with_key(|file| {
-            let text = std::fs::read_to_string(file).unwrap_or_default();
-            text.lines().map(|line| line.split_whitespace().collect()).collect()
-        });
-        !lines.is_empty() && !lines.contains(&line.split_whitespace().collect::<String>())
+        of_other.iter().all(|file| {
+            let lines = files.entry(file.clone()).or_insert_with_key(|file| {
+                let text = std::fs::read_to_string(file).unwrap_or_default();
+                text.lines().map(|line| line.split_whitespace().collect()).collect()
+            });
+            !lines.is_empty() && !lines.contains(&line)
+        })
     }
 }

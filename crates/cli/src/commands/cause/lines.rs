@@ -50,10 +50,10 @@ pub fn load(recording: &Path, process: usize) -> Option<LoadedProcess> {
     LoadedProcess::load(&recording, recording.processes.get(process)?, &Options::default()).ok()
 }
 
-/// The distinguishing lines: changed ones first; within each group those that the failure depends on, by
-/// distance, then the others. `changed`: for either version, finds the lines that the other one does not
+/// The distinguishing lines: changed ones first; within each group those that the failure depends on, the
+/// farthest first, since a cause precedes its effects, then the others. `changed`: for either version, finds the lines that the other one does not
 /// have.
-pub fn of(runs: FourRuns<'_>, failure: &Failure, changed: [&Changed<'_>; 2]) -> Vec<Line> {
+pub fn of(runs: FourRuns<'_>, failure: &Failure, changed: &[Changed; 2]) -> Vec<Line> {
     let processes = [runs.old, runs.new, runs.old_passing, runs.new_passing];
     let modules = processes.iter().flat_map(|process| process.image.modules());
     let edited: HashSet<String> = modules.flat_map(|(_, m)| m.model.edited_files()).collect();
@@ -70,9 +70,9 @@ pub fn of(runs: FourRuns<'_>, failure: &Failure, changed: [&Changed<'_>; 2]) -> 
     let lines = parting_lines(runs, &mut text).unwrap_or_default();
     let line = |line: PartingLine| {
         let (how, version, slices, changed) = match line.how {
-            Parting::Added => ("added", "new", &failure.new, changed[1]),
-            Parting::Skipped => ("skipped", "new", &failure.new, changed[1]),
-            Parting::Removed => ("removed", "old", &failure.old, changed[0]),
+            Parting::Added => ("added", "new", &failure.new, &changed[1]),
+            Parting::Skipped => ("skipped", "new", &failure.new, &changed[1]),
+            Parting::Removed => ("removed", "old", &failure.old, &changed[0]),
         };
         let decided = slices.as_ref().and_then(|s| s.decided(&line.file, line.line));
         let function = readable(&line.function).into_owned();

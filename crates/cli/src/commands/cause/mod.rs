@@ -13,9 +13,14 @@ use lines::Line;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use views::cause::{Cause, FourTraces, Suspect, cause};
+use views::compare::Settings;
 use views::filter::Which;
 use views::told::{Entry, SequenceSummary, SummaryLimits};
+use views::trace::Trace;
 
 /// Find which of the differences between two versions made a test fail
 ///
@@ -39,7 +44,7 @@ Example:
   relapse record -o new-passes -- ./new good-input
   relapse cause old-fails new-fails old-passes new-passes
 
-The exit code is 1 if nothing is left to suspect.")]
+The exit code is 1 if nothing is left to suspect, or was found in time.")]
 pub struct CauseArgs {
     /// The failing test with the old version
     old: PathBuf,
@@ -62,14 +67,27 @@ pub struct CauseArgs {
     how: HowArgs,
     #[command(flatten)]
     meant: MeantArgs,
+    /// Time limit of the whole command, in seconds: after it, the answer has the lines, but no events
+    #[arg(long, value_name = "S", default_value_t = 300)]
+    budget: u64,
     /// Answer in JSON (schema relapse.cause/1)
     #[arg(long)]
     json: bool,
 }
 
+/// The name of the document's schema.
 #[derive(Debug, Serialize)]
+struct Schema(&'static str);
+
+impl Default for Schema {
+    fn default() -> Schema {
+        Schema("relapse.cause/1")
+    }
+}
+
+#[derive(Debug, Default, Serialize)]
 struct Answer {
-    schema: &'static str,
+    schema: Schema,
     /// The number of difference sequences: old against new on the failing test, on the passing test, and
     /// passing against failing test in the new version.
     suspected: usize,
@@ -80,7 +98,7 @@ struct Answer {
     /// Sequences of the first kind that are not intended and do not occur with the passing test.
     unexpected: usize,
     /// `present`: the cause is something the new version does; `removed`: something it no longer does;
-    /// `none`.
+    /// `none`; `unfinished`: there was no time to compare the events, and all counts are 0.
     kind: &'static str,
     /// The number of suspects that distinguish the failing from the passing test in the new version. The
     /// others are listed because the failure depends on them.
@@ -94,6 +112,8 @@ struct Answer {
     lines: Vec<Line>,
     /// The slicing criterion by which suspects were ranked; `None` if there was none.
     sliced: Option<String>,
+    /// Whether there was no time for all of the slices: dependences may be missing.
+    slices_cut: bool,
     suspects: Vec<Shown>,
     more: usize,
     /// Notes about contracts.
@@ -120,32 +140,62 @@ struct Shown {
 }
 
 pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let budget = Duration::from_secs(args.budget);
+    let deadline = Instant::now() + budget;
     let contracts = args.meant.ask([&args.old, &args.new], [args.how.process(); 2], &args.how)?;
     let paths: [&Path; 4] = [&args.old, &args.new, &args.old_passing, &args.new_passing];
-    let [old, new, old_passing, new_passing] =
-        args.how.traces(paths, [args.how.process(); 4], contracts.as_ref())?;
-    let four = FourTraces { old: &old, new: &new, old_passing: &old_passing, new_passing: &new_passing };
-    let found = cause(four, &args.how.settings(), &args.ignore).map_err(|e| failed(&e))?;
+    // The lines take a few replays, the events many times that.
+    let processes = paths.map(|path| lines::load(path, args.how.process()));
+    let [old, new, old_passing, new_passing] = processes.each_ref().map(Option::as_ref);
+    let changed = [new, old].map(|other| other.map(failure::Changed::new).unwrap_or_default());
+    let (mut failure, mut lines) = (failure::Failure::default(), Vec::new());
+    if let (Some(old), Some(new)) = (old, new) {
+        failure = failure::of(old, new, &set_after(budget / 2));
+        if let (Some(old_passing), Some(new_passing)) = (old_passing, new_passing) {
+            lines = lines::of(FourRuns { old, new, old_passing, new_passing }, &failure, &changed);
+        }
+    }
+    let mut answer =
+        match args.how.traces_before(paths, [args.how.process(); 4], contracts.as_ref(), Some(deadline))? {
+            Some(traces) => {
+                compared(args, traces.each_ref().map(Arc::as_ref), deadline, &failure, &lines, &changed)?
+            }
+            None => None,
+        }
+        .unwrap_or_else(|| Answer { kind: "unfinished", ..Answer::default() });
+    answer.slices_cut = [&failure.old, &failure.new].into_iter().flatten().any(|slice| slice.cut);
+    answer.sliced = failure.words;
+    answer.notes = contracts.iter().flat_map(contract_notes).collect();
+    answer.lines = lines;
+    let exit = if answer.suspects.is_empty() && answer.lines.is_empty() { Exit::No } else { Exit::Done };
+    if args.json {
+        session.json(&answer)?;
+    } else {
+        write(session, &answer, args)?;
+    }
+    Ok(exit)
+}
+
+/// The part of the answer that comes from events; `None` if the deadline passes before.
+fn compared(
+    args: &CauseArgs,
+    [old, new, old_passing, new_passing]: [&Trace; 4],
+    deadline: Instant,
+    failure: &failure::Failure,
+    lines: &[Line],
+    changed: &[failure::Changed; 2],
+) -> Result<Option<Answer>, Failure> {
+    let four = FourTraces { old, new, old_passing, new_passing };
+    let settings = Settings { deadline: Some(deadline), ..args.how.settings() };
+    let found = match cause(four, &settings, &args.ignore) {
+        Err(views::Error::TimeUp) => return Ok(None),
+        found => found.map_err(|e| failed(&e))?,
+    };
     let limit = if args.all { usize::MAX } else { args.limit };
     let extent =
         if args.all { SummaryLimits { rows: usize::MAX, context: 2 } } else { SummaryLimits::default() };
-    let [ran_old, ran_new, passed_old, passed_new] = paths.map(|path| lines::load(path, args.how.process()));
-    let failure = match (&ran_old, &ran_new) {
-        (Some(old), Some(new)) => failure::of(old, new),
-        _ => failure::Failure { new: None, old: None, words: None },
-    };
-    let changed = [failure::Changed::new(&new), failure::Changed::new(&old)];
-    let [of_old, of_new] = &changed;
-    let lines = match (&ran_old, &ran_new, &passed_old, &passed_new) {
-        (Some(old), Some(new), Some(old_passing), Some(new_passing)) => {
-            lines::of(FourRuns { old, new, old_passing, new_passing }, &failure, [of_old, of_new])
-        }
-        _ => Vec::new(),
-    };
-    let suspects = ranked(&found, four, &failure, &lines, [of_old, of_new]);
-    let differences = found.a.matching.differences();
-    let answer = Answer {
-        schema: "relapse.cause/1",
+    let suspects = ranked(&found, four, failure, lines, changed);
+    Ok(Some(Answer {
         suspected: found.sequences[0],
         expected: found.sequences[1],
         regression: found.sequences[2],
@@ -157,10 +207,8 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
             _ => "none",
         },
         telling: found.d.len(),
-        noise: answer::is_noise(differences, &old, &new),
-        sliced: failure.words,
+        noise: answer::is_noise(found.a.matching.differences(), old, new),
         fleeting: found.fleeting,
-        lines,
         suspects: suspects
             .iter()
             .take(limit)
@@ -175,15 +223,19 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
             })
             .collect(),
         more: suspects.len().saturating_sub(limit),
-        notes: contracts.iter().flat_map(contract_notes).collect(),
-    };
-    let exit = if suspects.is_empty() && answer.lines.is_empty() { Exit::No } else { Exit::Done };
-    if args.json {
-        session.json(&answer)?;
-    } else {
-        write(session, &answer, args.all)?;
-    }
-    Ok(exit)
+        ..Answer::default()
+    }))
+}
+
+/// A flag that another thread sets after some time.
+fn set_after(time: Duration) -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = flag.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(time);
+        set.store(true, Ordering::Relaxed);
+    });
+    flag
 }
 
 /// The criteria by which a suspect is ranked.
@@ -199,7 +251,7 @@ fn ranked<'c>(
     four: FourTraces<'_>,
     failure: &failure::Failure,
     lines: &[Line],
-    [of_old, of_new]: [&failure::Changed<'_>; 2],
+    [of_old, of_new]: &[failure::Changed; 2],
 ) -> Vec<(Rank, &'c Suspect)> {
     let places: HashSet<(&str, u32)> = lines.iter().map(|line| (line.file.as_str(), line.line)).collect();
     let rank = |suspect: &Suspect| {
@@ -230,9 +282,34 @@ fn ranked<'c>(
     list
 }
 
-fn write(session: &mut Session, answer: &Answer, all_lines: bool) -> Result<(), Failure> {
+fn write(session: &mut Session, answer: &Answer, args: &CauseArgs) -> Result<(), Failure> {
     let count = |n: usize, noun: &str| counted(n as u64, noun);
-    lines::write(session, &answer.lines, all_lines)?;
+    lines::write(session, &answer.lines, args.all)?;
+    if answer.slices_cut {
+        writeln!(
+            session.out,
+            "There was no time to follow all that the failure depends on (--budget {}).",
+            args.budget
+        )?;
+    }
+    if answer.kind == "unfinished" {
+        if answer.lines.is_empty() {
+            writeln!(
+                session.out,
+                "No line sets the failing run of the new version apart from the other three."
+            )?;
+        }
+        writeln!(
+            session.out,
+            "The events of the runs were not compared: that takes longer than --budget {} allows. --no-gets and\n\
+             a smaller test make them fewer.",
+            args.budget
+        )?;
+        for note in &answer.notes {
+            writeln!(session.out, "{}", session.paint.faint(format!("note: {note}")))?;
+        }
+        return Ok(());
+    }
     if answer.noise {
         writeln!(
             session.out,

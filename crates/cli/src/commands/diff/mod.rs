@@ -12,6 +12,7 @@ use contract::intended::{CallPair, Intended};
 use contract::watch::Bounds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 use views::column::Budget;
 use views::compare::{Settings, compare};
 use views::extract::Options;
@@ -129,7 +130,7 @@ impl MeantArgs {
 
 impl HowArgs {
     pub fn settings(&self) -> Settings {
-        Settings { window: self.window, relaxed: !self.strict }
+        Settings { window: self.window, relaxed: !self.strict, deadline: None }
     }
 
     /// The index of the process in each recording.
@@ -168,7 +169,18 @@ impl HowArgs {
         numbers: [usize; N],
         meant: Option<&Intended>,
     ) -> Result<[Arc<Trace>; N], Failure> {
-        let plain = self.options();
+        self.traces_before(paths, numbers, meant, None)?.ok_or_else(|| failed(&views::Error::TimeUp))
+    }
+
+    /// The same; `None` if the deadline passes before.
+    pub fn traces_before<const N: usize>(
+        &self,
+        paths: [&Path; N],
+        numbers: [usize; N],
+        meant: Option<&Intended>,
+        deadline: Option<Instant>,
+    ) -> Result<Option<[Arc<Trace>; N]>, Failure> {
+        let plain = Options { deadline, ..self.options() };
         let options: Vec<Options> = (0..N)
             .map(|n| match meant {
                 Some(meant) if n < 2 => Options { meant: Arc::new(meant.starts(n)), ..plain.clone() },
@@ -198,7 +210,10 @@ impl HowArgs {
         for result in all {
             let trace =
                 result.map_err(|_| Failure::new(Exit::BadInput, "reading a run came to a bad end"))?;
-            traces.push(trace.map_err(|e| failed(&e))?);
+            match trace {
+                Err(views::Error::TimeUp) => return Ok(None),
+                trace => traces.push(trace.map_err(|e| failed(&e))?),
+            }
         }
         let others = views::signatures::reconcile(&mut traces);
         if let (false, Some(first)) = (others.is_empty(), traces.first_mut()) {
@@ -210,7 +225,8 @@ impl HowArgs {
             ));
         }
         let traces: Vec<Arc<Trace>> = traces.into_iter().map(Arc::new).collect();
-        traces.try_into().map_err(|_| Failure::new(Exit::Usage, "there are not enough recordings"))
+        let traces = traces.try_into();
+        traces.map(Some).map_err(|_| Failure::new(Exit::Usage, "there are not enough recordings"))
     }
 }
 
@@ -221,6 +237,7 @@ pub fn failed(error: &views::Error) -> Failure {
         views::Error::TooMany(_) => {
             Failure::failed_to(Exit::BadInput, error).hint("--no-gets leaves reads out.")
         }
+        views::Error::TimeUp => Failure::failed_to(Exit::No, error).hint("Give it more time (--budget)."),
         views::Error::Spill(_) => Failure::failed_to(Exit::Environment, error)
             .hint("Events that do not fit into --memory are kept in the directory for temporary files."),
     }
