@@ -352,8 +352,9 @@ pub struct Alternate {
 pub struct InputPart {
     /// Such as `stdin` or `argv[1]`.
     pub name: String,
-    /// Its text in the failing input, and in this one.
+    /// Its text in the failing input.
     pub old: String,
+    /// Its text in this input.
     pub new: String,
 }
 

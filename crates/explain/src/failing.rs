@@ -11,7 +11,9 @@ use std::path::Path;
 /// The processes of two recordings in which the observed difference was made, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailingPair {
+    /// The process of the old recording.
     pub old: usize,
+    /// The process of the new recording.
     pub new: usize,
     /// The difference, as a sentence.
     pub summary: String,
