@@ -152,8 +152,8 @@ fn a_line_that_moved_is_not_called_absent() {
     let (code, out, err) = said(&sandbox.explain(&words(&[BOTH, BUILD, &["--json", "-"]])));
     assert_eq!(code, 0, "{out}{err}");
     let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
-    audit::audit(&answer).unwrap();
-    let causes = audit::causes(&answer);
+    crate::audit::audit(&answer).unwrap();
+    let causes = crate::audit::causes(&answer);
     let moved =
         causes.iter().find(|cause| cause["good_place"]["text"] == "        at = at + 1;").expect(&out);
     assert_eq!(moved["what"], "bad has this at another place, in line 16, which did not run", "{out}");

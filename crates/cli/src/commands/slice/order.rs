@@ -31,7 +31,7 @@ impl Failed {
 /// The processes by number, and for those that failed how, in words.
 pub fn by_failure(recording: &Recording) -> Vec<(usize, Option<String>)> {
     let count = recording.processes.len();
-    if count < 2 || count > MOST {
+    if !(2..=MOST).contains(&count) {
         return (0..count).map(|number| (number, None)).collect();
     }
     let mut all: Vec<(usize, Option<Failed>)> = Vec::new();
