@@ -256,7 +256,7 @@ impl SolverSearch<'_, '_> {
         self.progress.recorded += 2;
         let (old, new) = (&followed.traces.old, &followed.traces.new);
         self.progress.reached.extend(old.reached.iter().chain(&new.reached));
-        self.progress.infected.extend(old.infected(new));
+        self.progress.infected.extend(old.infected(new).into_keys());
         self.progress.branch_edges.old.extend(old.branch_edges.iter().cloned());
         self.progress.branch_edges.new.extend(new.branch_edges.iter().cloned());
         Some(followed)
@@ -501,10 +501,13 @@ fn end_at_zero(input: &mut Input) {
     }
 }
 
-/// The changes that a difference is attributed to: those that affected values, or else all that ran.
+/// The changes that a difference is attributed to: those that affected values first, because others may
+/// only differ in consequence; or else all that ran.
 fn changes_of(followed: &Followed) -> Vec<ChangeId> {
     let (old, new) = (&followed.traces.old, &followed.traces.new);
     let infected = old.infected(new);
-    let of = if infected.is_empty() { old.reached.union(&new.reached).copied().collect() } else { infected };
-    of.into_iter().collect()
+    match infected.values().min() {
+        Some(first) => infected.iter().filter(|(_, at)| *at == first).map(|(id, _)| *id).collect(),
+        None => old.reached.union(&new.reached).copied().collect(),
+    }
 }

@@ -32,8 +32,9 @@ pub struct Trace {
     events: Vec<u64>,
     /// Each time a change ran: the number of events before it.
     passed: Vec<(usize, ChangeId)>,
-    /// Values assigned on the lines of a change, by kind or variable.
-    assigned: BTreeMap<(ChangeId, String), Vec<u64>>,
+    /// Values assigned on the lines of a change, by kind or variable, each with the number of events before
+    /// it.
+    assigned: BTreeMap<(ChangeId, String), Vec<(u64, usize)>>,
 }
 
 /// Maps the lines of one version to changes and to common lines.
@@ -86,22 +87,32 @@ impl Trace {
         Ok(tracer.trace)
     }
 
-    /// The changes that affected the run, as far as two runs with the same input show it.
+    /// The changes that affected the run, as far as two runs with the same input show it, each with the
+    /// number of events before the first difference.
     #[must_use]
-    pub fn infected(&self, other: &Trace) -> BTreeSet<ChangeId> {
-        let mut infected: BTreeSet<ChangeId> = self
-            .assigned
-            .iter()
-            .filter(|(key, values)| other.assigned.get(*key).is_some_and(|theirs| theirs != *values))
-            .map(|((change, _), _)| *change)
-            .collect();
+    pub fn infected(&self, other: &Trace) -> BTreeMap<ChangeId, usize> {
+        let mut infected: BTreeMap<ChangeId, usize> = BTreeMap::new();
+        let mut infect = |change: ChangeId, at: usize| {
+            let known = infected.entry(change).or_insert(at);
+            *known = at.min(*known);
+        };
+        for (key, values) in &self.assigned {
+            let Some(theirs) = other.assigned.get(key) else { continue };
+            let equal = values.iter().zip(theirs).take_while(|(a, b)| a.0 == b.0).count();
+            let at = |values: &[(u64, usize)]| values.get(equal).map(|value| value.1);
+            if let Some(at) = at(values).into_iter().chain(at(theirs)).min() {
+                infect(key.0, at);
+            }
+        }
         let first = self.events.iter().zip(&other.events).position(|(a, b)| a != b);
         let shorter = self.events.len().min(other.events.len());
         let differs = first.or((self.events.len() != other.events.len()).then_some(shorter));
         if let Some(at) = differs {
             for trace in [self, other] {
                 let before = trace.passed.partition_point(|(events, _)| *events <= at);
-                infected.extend(before.checked_sub(1).map(|n| trace.passed[n].1));
+                if let Some(n) = before.checked_sub(1) {
+                    infect(trace.passed[n].1, at);
+                }
             }
         }
         infected
@@ -167,8 +178,9 @@ impl Tracer<'_> {
         match self.line_origin(view) {
             LineOrigin::Same(line) => self.trace.events.push(number((line, what, value))),
             LineOrigin::Of(changes) => {
+                let before = self.trace.events.len();
                 for change in changes {
-                    self.trace.assigned.entry((change, what.to_owned())).or_default().push(value);
+                    self.trace.assigned.entry((change, what.to_owned())).or_default().push((value, before));
                 }
             }
             LineOrigin::Nothing => {}
