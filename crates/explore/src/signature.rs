@@ -304,9 +304,12 @@ impl Explorer<'_> {
                 return;
             }
             let mut followed = Vec::new();
-            for one in self.followed(batch) {
+            let answers: Vec<Option<Asked>> = batch.iter().map(|planned| planned.answers).collect();
+            for (one, answers) in self.followed(batch).into_iter().zip(answers) {
                 match one {
                     Ok(one) => followed.push(one),
+                    // Cut off by the end of the time: the query is repeated when the exploration is continued.
+                    Err(_) if self.options.is_over() => self.worklist.extend(answers),
                     Err(_) => self.found.lost += 1,
                 }
             }
@@ -507,7 +510,7 @@ impl Explorer<'_> {
             input: input.clone(),
             ended: rerun.ended.clone(),
             condition: words.map(|c| self.world.text(c.term)).collect(),
-            output: self.words(&outputs, path),
+            output: self.words(path),
             fixed: fixed.into_keys().collect(),
             terms: ordered.iter().map(|c| c.term).collect(),
             written: written(path),
@@ -515,21 +518,18 @@ impl Explorer<'_> {
         }
     }
 
-    /// An output as text, with terms in braces.
-    fn words(&self, pieces: &[Piece], path: &Path) -> String {
-        let mut text = String::from("\"");
-        let mut status = None;
-        for piece in pieces {
-            match piece {
-                Piece::Text(bytes) => text += &bytes.escape_ascii().to_string(),
-                Piece::Byte(term) | Piece::Number(term, _) => {
-                    text += &format!("{{{}}}", self.world.text(*term))
-                }
-                Piece::Status(term) => status = Some(self.world.text(*term)),
-            }
+    /// The output of a run as text, with terms in braces.
+    fn words(&self, path: &Path) -> String {
+        let is_error = |o: &&Output| matches!(&o.sink, Some(Origin::Stream(name, _)) if name == "stderr");
+        let (mut said, mut errors) = (Vec::new(), Vec::new());
+        for output in &path.outputs {
+            of_output(output, if is_error(&output) { &mut errors } else { &mut said });
         }
-        text.push('"');
-        match (status, path.end) {
+        let mut text = self.quoted(&said);
+        if !errors.is_empty() {
+            text += &format!(", standard error {}", self.quoted(&errors));
+        }
+        match (path.status.map(|term| self.world.text(term)), path.end) {
             (Some(term), _) => text += &format!(", exit {{{term}}}"),
             (None, Some(End::Exit { status: 0 })) => {}
             (None, Some(End::Exit { status })) => text += &format!(", exit {}", status & 0xff),
@@ -537,6 +537,16 @@ impl Explorer<'_> {
             (None, _) => {}
         }
         text
+    }
+
+    fn quoted(&self, pieces: &[Piece]) -> String {
+        let of = |piece: &Piece| match piece {
+            Piece::Text(bytes) => bytes.escape_ascii().to_string(),
+            Piece::Byte(term) | Piece::Number(term, _) | Piece::Status(term) => {
+                format!("{{{}}}", self.world.text(*term))
+            }
+        };
+        format!("\"{}\"", pieces.iter().map(of).collect::<String>())
     }
 }
 
