@@ -35,7 +35,7 @@ struct SourceLine {
     /// Its brackets and semicolons; of directives, none.
     brackets: String,
     directive: Option<Directive>,
-    /// A statement, or a line of nothing, ends here.
+    /// A statement or a paragraph ends here.
     ends: bool,
     /// The innermost conditional region.
     region: Option<usize>,
@@ -147,7 +147,8 @@ impl SourceText {
             if line.directive.is_some() && raw.trim_end().ends_with('\\') {
                 continued.clone_from(&line.directive);
             }
-            line.ends = line.directive.is_some() || code.is_empty() || code.ends_with([';', '{', '}', ':']);
+            line.ends =
+                line.directive.is_some() || raw.trim().is_empty() || code.ends_with([';', '{', '}', ':']);
             if line.directive.is_none() {
                 line.body = bodies.pass(code);
                 line.before_parameters = words_of(code.split('(').next().unwrap_or_default()).count();

@@ -246,6 +246,31 @@ int main(int argc, char **argv) {
     assert_eq!((&row(1)["reached"], &row(1)["infected"]), (&true.into(), &false.into()), "{answer}");
 }
 
+/// A condition that was only rewritten is tested more often because of another change: that one exposes.
+#[test]
+fn what_differs_in_consequence_exposes_nothing() {
+    let body = "\
+    int far = x > 50;
+    for (int i = 0; i < (far ? 3 : 1); i++) {
+        if (x == 1)
+            o++;
+        else if (x == 2)
+            o++;
+    }
+    o += far;
+";
+    let bad = body
+        .replace("x > 50", "x > 40")
+        .replace("if (x == 1)\n            o++;\n        else if (x == 2)\n", "if (x == 1 || x == 2)\n");
+    let sandbox = versions(&program(body), &program(&bad));
+    let (answer, code) = exposed(&sandbox, "--budget 4s --test ./p·30");
+    assert_eq!(code, 1, "{answer}");
+    let rows = answer["changes"].as_array().expect("changes");
+    let of = |text: &str| rows.iter().find(|row| row["text"].as_str().is_some_and(|t| t.contains(text)));
+    assert!(of("x > 40").is_some_and(|row| !row["exposed_by"].is_null()), "{answer}");
+    assert!(of("x == 1 ||").is_some_and(|row| row["exposed_by"].is_null()), "{answer}");
+}
+
 /// A macro, a type or a constant is where statements have other code because of it, and nowhere if none has.
 #[test]
 fn changes_of_headers_are_where_they_have_an_effect() {
@@ -277,7 +302,7 @@ int twice(int n);
 static struct renamed r;
 static struct moved m;
 int twice(int n) {
-    if (n < 0)
+    if (n > 5000)
         n = NEVER;
     return n + n + SAME;
 }
