@@ -9,7 +9,8 @@
 //! * a conditional directive: lines of its region;
 //! * a type: statements that mention a member whose place or type differs;
 //! * an enumerator: statements that mention one of its enumeration whose value differs;
-//! * a declaration: statements that mention the function or variable;
+//! * a declaration: statements that mention the function or variable, if nothing above explains that they
+//!   differ;
 //! * the initial value of a variable: statements that use the variable, whether their code differs or not;
 //! * anything inside of a function (the type of a variable): statements of that function that mention a word
 //!   of it.
@@ -50,13 +51,14 @@ pub fn effect_lines(rest: &[&Change], difference: &Difference, code: &Both<Code<
         Finder { code, sources: &sources, differing: &differing, words: &words, functions: &functions };
     let mut effects = EffectLines::new();
     let mut explained: HashSet<usize> = HashSet::new();
-    let mut broad: Vec<ChangeId> = Vec::new();
+    let (mut declared, mut broad) = (Vec::new(), Vec::new());
     for change in rest.iter().filter(|change| !any_source || is_source(&change.file)) {
         let found = finder.find(change, &types, &symbols);
         explained.extend(&found.positions);
         if found.broad || !is_source(&change.file) {
             broad.push(change.id);
         }
+        declared.push((change.id, found.declared));
         let lines = effects.entry(change.id).or_default();
         for position in found.positions {
             differing[position].add_to(lines);
@@ -64,6 +66,14 @@ pub fn effect_lines(rest: &[&Change], difference: &Difference, code: &Both<Code<
         for side in [Side::Old, Side::New] {
             lines.of_mut(side).extend(finder.users(change, side));
         }
+    }
+    for (_, positions) in &mut declared {
+        positions.retain(|n| !explained.contains(n));
+    }
+    for (id, positions) in declared {
+        let lines = effects.entry(id).or_default();
+        positions.iter().for_each(|n| differing[*n].add_to(lines));
+        explained.extend(positions);
     }
     for id in broad {
         let lines = effects.entry(id).or_default();
@@ -99,6 +109,8 @@ fn place(change: &Change, side: Side) -> (&str, Range<u32>) {
 struct Found {
     /// Differing lines, by their positions.
     positions: BTreeSet<usize>,
+    /// Those that mention what it declares.
+    declared: BTreeSet<usize>,
     /// It may affect any line.
     broad: bool,
 }
@@ -117,7 +129,7 @@ impl Finder<'_> {
         let mut found = Found::default();
         // Macros, other names whose meaning the change may alter, and words of lines that are no directives.
         let (mut macros, mut plain) = (BTreeSet::new(), BTreeSet::new());
-        let mut names = BTreeSet::new();
+        let (mut names, mut declared) = (BTreeSet::new(), BTreeSet::new());
         for side in [Side::Old, Side::New] {
             let (file, lines) = place(change, side);
             let Some(text) = self.sources.of(side).file(file) else { continue };
@@ -136,9 +148,8 @@ impl Finder<'_> {
                         if change.function.is_none() {
                             let body = text.type_at(line);
                             found.broad |= types.add_names(words, body, &mut names);
-                            let declared =
-                                text.words_before_parameters(line).iter().filter(|_| body.is_none());
-                            names.extend(declared.filter(|w| symbols.contains(w.as_str())).cloned());
+                            let own = text.words_before_parameters(line).iter().filter(|_| body.is_none());
+                            declared.extend(own.filter(|w| symbols.contains(w.as_str())).cloned());
                         }
                     }
                 }
@@ -151,6 +162,7 @@ impl Finder<'_> {
         }
         names.extend(macros.iter().cloned());
         found.positions.extend(self.mentioning(&names));
+        found.declared = self.mentioning(&declared);
         found.positions.extend(self.conditional_on(&macros));
         found
     }
