@@ -6,6 +6,7 @@
 use recording::argument::Argument;
 use recording::process::ProcessInfo;
 use std::borrow::Cow;
+use std::path::Path;
 
 /// Environment variables of the recorder, or that describe the directory or nesting level of the shell.
 const PLACES: &[&str] = &["RELAPSE_RECORD_DIR=", "_=", "PWD=", "OLDPWD=", "SHLVL="];
@@ -19,6 +20,8 @@ pub struct RunNames {
     name: Vec<u8>,
     /// The working directory, with a trailing slash.
     directory: Vec<u8>,
+    /// The directory of the recording, which the environment names.
+    recording: Vec<u8>,
 }
 
 impl RunNames {
@@ -35,7 +38,16 @@ impl RunNames {
             program: if program.contains('/') { program.as_bytes().into() } else { Vec::new() },
             name: name.into(),
             directory: directory.into(),
+            recording: Vec::new(),
         }
+    }
+
+    /// The same, recorded into a directory.
+    #[must_use]
+    pub fn recorded_in(mut self, recording: &Path) -> RunNames {
+        let path = recording.canonicalize().unwrap_or_else(|_| recording.to_owned());
+        self.recording = path.into_os_string().into_encoded_bytes();
+        self
     }
 
     /// A text with these names replaced by their role; `None` if it contains none of them.
@@ -45,7 +57,13 @@ impl RunNames {
             return Some([variable.as_bytes(), "…".as_bytes()].concat());
         }
         let mut out = Cow::Borrowed(text);
-        for (own, role) in [(&self.program, "<program>"), (&self.directory, "<directory>/")] {
+        // The recording may lie in the working directory, and the program too.
+        let names = [
+            (&self.recording, "<recording>"),
+            (&self.program, "<program>"),
+            (&self.directory, "<directory>/"),
+        ];
+        for (own, role) in names {
             if holds(&out, own) {
                 out = replaced(&out, own, role.as_bytes()).into();
             }
@@ -96,6 +114,15 @@ fn replaced(text: &[u8], own: &[u8], role: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_recording_has_a_role_of_its_own() {
+        let own = own("./p", "/work").recorded_in(Path::new("/work/run.1"));
+        let mapped = |text: &str| String::from_utf8(own.mapped(text.as_bytes()).unwrap_or_default()).unwrap();
+        assert_eq!(mapped("/work/run.1"), "<recording>");
+        assert_eq!(mapped("/work/run.10"), "<directory>/run.10");
+        assert_eq!(mapped("in /work/run.1: x"), "in <recording>: x");
+    }
 
     fn own(program: &str, directory: &str) -> RunNames {
         RunNames::of(&ProcessInfo {

@@ -20,7 +20,8 @@ pub fn trace(recording: &Recording, process: usize, options: &Options) -> Result
         ))));
     };
     let loaded = LoadedProcess::load(recording, recorded, &replay::process::Options::default())?;
-    let options = Options { own: RunNames::of(&recorded.info), ..options.clone() };
+    let options =
+        Options { own: RunNames::of(&recorded.info).recorded_in(&recording.path), ..options.clone() };
     let mut trace = extract(&loaded, &options)?;
     trace.notes.extend(loaded.damage.iter().cloned());
     trace.notes.extend(loaded.streams.iter().filter_map(|s| s.damage.clone()));
