@@ -51,6 +51,7 @@ mod circuit;
 mod error;
 mod evaluate;
 mod float;
+mod layout;
 mod node;
 mod pool;
 mod process;
@@ -66,6 +67,7 @@ mod variables;
 
 pub use error::Error;
 pub use evaluate::Evaluation;
+pub use layout::{Field, Flag, Layout};
 pub use node::{Array, ArrayNode, Binary, Float, Node, Term, Unary};
 pub use pool::{MAX_WIDTH, Pool};
 pub use process::{Answer, Command, Limits, Solver};

@@ -1,9 +1,12 @@
 //! The arena: hash-consed terms of twenty bytes each, and a slot of the hash table.
 
+use crate::layout::Layout;
 use crate::node::{Array, ArrayNode, Binary, Float, Node, Term, Unary};
 use crate::semantics::ones;
 use crate::sets::{SetId, Sets};
 use crate::table::{Table, hash};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Maximum width of a term in bits.
 pub const MAX_WIDTH: u32 = 128;
@@ -21,6 +24,8 @@ pub struct Pool {
     /// Elements of all `bytes` arrays, concatenated.
     elements: Vec<Term>,
     pub(crate) sets: Sets,
+    /// By array; `None` if it has several names.
+    layouts: HashMap<Array, Option<Arc<Layout>>>,
 }
 
 /// A stored node: the meaning of `a`, `b` and `c` depends on `kind`.
@@ -104,6 +109,20 @@ impl Pool {
     /// Whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
+    }
+
+    /// Describes the content of an array, for text. Arrays of equal content are one array: if these have
+    /// different names, none is shown.
+    pub fn describe(&mut self, array: Array, layout: &Arc<Layout>) {
+        let known = self.layouts.entry(array).or_insert_with(|| Some(layout.clone()));
+        if known.as_ref().is_some_and(|known| known != layout) {
+            *known = None;
+        }
+    }
+
+    /// The description of an array.
+    pub fn layout(&self, array: Array) -> Option<&Arc<Layout>> {
+        self.layouts.get(&array)?.as_ref()
     }
 
     /// Bytes on the heap, including hash tables and spare capacity.

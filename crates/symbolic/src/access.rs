@@ -250,6 +250,9 @@ impl<W: StepObserver> Engine<'_, W> {
             elements[*offset as usize] = self.piece(*piece);
         }
         let array = self.pool().bytes(&elements);
+        if let Some(layout) = self.objects.layout(object.start).cloned() {
+            self.pool().describe(array, &layout);
+        }
         if symbolic.is_empty() {
             self.objects.cache(object.start, bytes, array);
         }

@@ -7,12 +7,14 @@
 use crate::frames::Frame;
 use crate::initial::Initial;
 use program::inst::Inst;
-use program::model::SymbolKind;
+use program::model::{Module, SymbolKind, TypeKind};
+use program::names::readable;
 use replay::image::Image;
 use replay::observer::View;
-use solver::Array;
+use solver::{Array, Field, Layout};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// One object.
 #[derive(Clone, Debug)]
@@ -27,6 +29,8 @@ pub struct Object {
 pub struct Objects {
     /// Variables: start and length, sorted.
     variables: Vec<(u64, u64)>,
+    /// The names of variables and tables by their starts, and their elements.
+    layouts: HashMap<u64, Arc<Layout>>,
     /// Heap blocks, arguments, and other blocks that appeared during the run.
     blocks: BTreeMap<u64, u64>,
     tables: BTreeMap<u64, Object>,
@@ -40,14 +44,18 @@ impl Objects {
     /// The variables of a program.
     #[must_use]
     pub fn new(image: &Image, initial: Initial) -> Objects {
-        let mut variables = Vec::new();
+        let (mut variables, mut layouts) = (Vec::new(), HashMap::new());
         for (_, loaded) in image.modules() {
             for (symbol, address) in loaded.model.symbols.iter().zip(&loaded.addresses) {
-                if let SymbolKind::Data { size, .. } = symbol.kind
+                if let SymbolKind::Data { size, ty, .. } = symbol.kind
                     && *address != 0
                     && size > 0
                 {
                     variables.push((*address, size));
+                    // Constants without a name, such as string literals, have one with a dot.
+                    if !symbol.name.starts_with('.') {
+                        layouts.entry(*address).or_insert_with(|| layout_of(&loaded.model, &symbol.name, ty));
+                    }
                 }
             }
         }
@@ -55,6 +63,7 @@ impl Objects {
         variables.dedup();
         Objects {
             variables,
+            layouts,
             blocks: BTreeMap::new(),
             tables: BTreeMap::new(),
             initial,
@@ -89,8 +98,15 @@ impl Objects {
         self.arrays.remove(&start);
     }
 
+    /// The name of the variable or table at an address, and its elements.
+    #[must_use]
+    pub fn layout(&self, start: u64) -> Option<&Arc<Layout>> {
+        self.layouts.get(&start)
+    }
+
     /// A table of constants became known.
-    pub fn add_table(&mut self, start: u64, content: &Rc<Vec<u8>>) {
+    pub fn add_table(&mut self, start: u64, content: &Rc<Vec<u8>>, layout: Layout) {
+        self.layouts.insert(start, Arc::new(layout));
         let len = content.len() as u64;
         self.tables.entry(start).or_insert_with(|| Object { start, len, table: Some(content.clone()) });
     }
@@ -154,4 +170,42 @@ impl Objects {
     pub fn cache(&mut self, start: u64, bytes: Vec<u8>, array: Array) {
         self.arrays.insert(start, (bytes, array));
     }
+}
+
+/// The elements of a variable, if it is an array.
+fn layout_of(module: &Module, name: &str, ty: Option<u32>) -> Arc<Layout> {
+    let mut layout = Layout { name: readable(name).into_owned(), ..Layout::default() };
+    if let Some((_, TypeKind::Array { of, .. })) = plain_type(module, ty)
+        && let Some((stride, element)) = plain_type(module, *of)
+    {
+        layout.stride = stride;
+        layout.fields = match element {
+            TypeKind::Record { union: false, members } => {
+                let whole = members.iter().filter(|m| m.bit_offset % 8 == 0 && m.bits % 8 == 0);
+                whole
+                    .map(|m| Field {
+                        offset: m.bit_offset / 8,
+                        size: m.bits / 8,
+                        name: format!(".{}", m.name),
+                    })
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+    }
+    Arc::new(layout)
+}
+
+/// The size and kind of a type without typedefs.
+fn plain_type(module: &Module, ty: Option<u32>) -> Option<(u64, &TypeKind)> {
+    let mut number = ty?;
+    // A deeper chain is a cycle.
+    for _ in 0..64 {
+        let found = module.types.get(number as usize)?;
+        match &found.kind {
+            TypeKind::Alias { of } => number = (*of)?,
+            kind => return Some((found.size, kind)),
+        }
+    }
+    None
 }

@@ -55,7 +55,11 @@ impl Pool {
                     let reach = usize::try_from(self.most(index)).unwrap_or(usize::MAX).saturating_add(1);
                     if reach < elements.len() {
                         let elements = elements[..reach].to_vec();
+                        let layout = self.layout(array).cloned();
                         array = self.bytes(&elements);
+                        if let Some(layout) = layout {
+                            self.describe(array, &layout);
+                        }
                         continue;
                     }
                     match elements {

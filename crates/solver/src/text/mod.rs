@@ -9,6 +9,7 @@
 //! represents the others.
 
 mod constants;
+mod elements;
 mod floats;
 mod names;
 mod slices;
@@ -16,6 +17,7 @@ mod slices;
 use crate::node::{ArrayNode, Binary, Node, Term, Unary};
 use crate::pool::Pool;
 use constants::Use;
+use elements::Element;
 
 /// Maximum number of nodes written, so that the writer can be recursive.
 const MAX_NODES: usize = 2000;
@@ -161,6 +163,16 @@ impl Writer<'_> {
         if let Some(whole) = self.input_bytes(t) {
             return Shown::leaf(whole);
         }
+        if let Node::Concat(..) = pool.node(t)
+            && let Some(element) = self.element(self.concat_parts(t).into_iter().rev())
+        {
+            return self.show_element(element, budget);
+        }
+        if let Node::Binary(Binary::And, ..) = pool.node(t)
+            && let Some(compared) = self.compared_element(t)
+        {
+            return self.element_equality("==", compared, budget);
+        }
         // Too little budget for a large term: it is elided.
         if budget <= 1 || (budget < MIN_SPLIT_BUDGET && self.size(t, budget + 1) > budget) {
             return Shown::leaf("…");
@@ -188,7 +200,7 @@ impl Writer<'_> {
             Node::Concat(..) => self.concat(t, budget),
             Node::Zext(a) => self.zext(t, a, budget),
             Node::Sext(a) => self.sext(t, a, budget),
-            Node::Read(array, index) => self.read(array, index, budget),
+            Node::Read(array, index) => self.read(t, array, index, budget),
             Node::Float(op, a, b) => self.float(op, (a, b), width, budget),
         }
     }
@@ -196,6 +208,9 @@ impl Writer<'_> {
     fn negated(&self, a: Term, budget: usize) -> Shown {
         match self.pool.node(a) {
             Node::Binary(Binary::Eq, x, y) => self.equality("!=", x, y, budget),
+            Node::Binary(Binary::And, ..) if let Some(compared) = self.compared_element(a) => {
+                self.element_equality("!=", compared, budget)
+            }
             _ => Shown {
                 text: format!("!{}", self.term(a, budget - 1).at(Level::Prefix)),
                 level: Level::Prefix,
@@ -203,7 +218,19 @@ impl Writer<'_> {
         }
     }
 
+    fn element_equality(&self, sign: &str, (element, value): (Element, u128), budget: usize) -> Shown {
+        let constant = Shown::leaf(constants::number(128, value, Use::Plain));
+        Shown::infix(self.show_element(element, budget), sign, constant, Level::Equality)
+    }
+
     fn equality(&self, sign: &str, a: Term, b: Term, budget: usize) -> Shown {
+        if self.pool.as_constant(b) == Some(0)
+            && let Some((name, element)) = self.flag(a)
+        {
+            let not = if sign == "==" { "!" } else { "" };
+            let text = format!("{not}{name}({})", self.term(element, budget - 1).text);
+            return Shown { text, level: Level::Prefix };
+        }
         let (x, y) = self.shares(a, b, budget);
         let left = self.term(a, x);
         let right = match self.pool.as_constant(b) {

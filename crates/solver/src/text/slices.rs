@@ -5,7 +5,7 @@ use crate::node::{Array, ArrayNode, Binary, Node, Term, Unary};
 use super::{Level, Shown, Writer, constants};
 
 /// Maximum number of elements of an array that are written.
-const ELEMENTS: usize = 8;
+pub(super) const ELEMENTS: usize = 8;
 
 impl Writer<'_> {
     /// The parts of a concatenation, highest first.
@@ -99,7 +99,7 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn read(&self, array: Array, index: Term, budget: usize) -> Shown {
+    pub(super) fn read(&self, t: Term, array: Array, index: Term, budget: usize) -> Shown {
         if let ArrayNode::Bytes(elements) = self.pool.array_node(array)
             && let Some(range) = self.range(elements.iter().copied())
         {
@@ -110,13 +110,15 @@ impl Writer<'_> {
                 start => format!("{base}[{start} + {}]", index.at(Level::Sum)),
             });
         }
-        let array = self.array(array, budget / 2);
-        let index = self.term(index, (budget - budget / 2).saturating_sub(1).max(1));
-        Shown::leaf(format!("{array}[{}]", index.text))
+        match self.element([t]) {
+            Some(element) => self.show_element(element, budget),
+            None => Shown::leaf("…"),
+        }
     }
 
-    fn array(&self, array: Array, budget: usize) -> String {
+    pub(super) fn array(&self, array: Array, budget: usize) -> String {
         match self.pool.array_node(array) {
+            _ if let Some(layout) = self.pool.layout(array) => layout.name.clone(),
             _ if budget <= 1 => "…".to_owned(),
             ArrayNode::Bytes(elements) => {
                 let bytes: Option<Vec<u8>> =

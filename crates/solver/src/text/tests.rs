@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 
 use crate::testing::{Built, steps};
-use crate::{Array, Binary, Pool, Term, Unary};
+use crate::{Array, Binary, Field, Flag, Layout, Pool, Term, Unary};
+use std::sync::Arc;
 
 /// Bytes from 0 are `stdin`, bytes from 100 the first argument.
 fn name(index: u32) -> String {
@@ -189,4 +190,87 @@ proptest! {
             prop_assert_eq!(depth, 0, "{}", text);
         }
     }
+}
+
+impl TextFixture {
+    /// The number of `bytes` bytes at `scale * (stdin[0] - 48) + offset`.
+    fn read(&mut self, array: Array, scale: i128, offset: i128, bytes: u32) -> Term {
+        let byte = self.byte(0);
+        let index = self.0.zext(byte, 64);
+        let index = self.with(Binary::Sub, index, 48);
+        let start = self.with(Binary::Mul, index, scale);
+        let mut word: Option<Term> = None;
+        for k in 0..bytes {
+            let at = self.with(Binary::Add, start, offset + i128::from(k));
+            let byte = self.0.read(array, at);
+            word = Some(word.map_or(byte, |low| self.0.concat(byte, low)));
+        }
+        word.expect("a byte")
+    }
+
+    fn table(&mut self, numbers: &[u32], layout: Option<Layout>) -> Array {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let elements: Vec<Term> = bytes.iter().map(|b| self.number(8, (*b).into())).collect();
+        let array = self.0.bytes(&elements);
+        if let Some(layout) = layout {
+            self.0.describe(array, &Arc::new(layout));
+        }
+        array
+    }
+}
+
+#[test]
+fn elements_of_arrays_read_like_source() {
+    let mut d = TextFixture(Pool::new());
+    let numbers = d.table(&[10, 20, 300, 4000], None);
+    let t = d.read(numbers, 4, 0, 4);
+    d.shows(t, "{10, 20, 300, 4000}[stdin[0] - 48]");
+    let named = Layout { name: "weights".to_owned(), stride: 4, ..Layout::default() };
+    let weights = d.table(&[11, 20, 300, 4000], Some(named.clone()));
+    let t = d.read(weights, 4, 0, 4);
+    d.shows(t, "weights[stdin[0] - 48]");
+    let is = d.with(Binary::Eq, t, 300);
+    d.shows(is, "weights[stdin[0] - 48] == 300");
+    let not = d.0.not(is);
+    d.shows(not, "weights[stdin[0] - 48] != 300");
+    let next = d.read(weights, 4, 4, 4);
+    d.shows(next, "weights[stdin[0] - 48 + 1]");
+    // What is no element is shown by its bytes.
+    let half = d.read(weights, 4, 2, 2);
+    d.shows(half, "u16(weights[4 * (stdin[0] - 48) + 2..+2])");
+    // Two variables with the same content are one array here.
+    d.0.describe(weights, &Arc::new(Layout { name: "other".to_owned(), ..named }));
+    d.shows(t, "{11, 20, 300, 4000}[stdin[0] - 48]");
+}
+
+#[test]
+fn members_and_named_bits_are_those_of_the_element() {
+    let mut d = TextFixture(Pool::new());
+    let field = |offset, name: &str| Field { offset, size: 4, name: name.to_owned() };
+    let fields = vec![field(0, ".id"), field(4, ".length")];
+    let records = Layout { name: "records".to_owned(), stride: 8, fields, ..Layout::default() };
+    let records = d.table(&[1, 2, 3, 4], Some(records));
+    let t = d.read(records, 8, 4, 4);
+    d.shows(t, "records[stdin[0] - 48].length");
+    let flags = vec![Flag { offset: 1, mask: 0x20, name: "isspace" }];
+    let classes = Layout { name: "classes".to_owned(), stride: 4, origin: 1, flags, ..Layout::default() };
+    let classes = d.table(&[0, 0x2000, 0, 0x2001], Some(classes));
+    let t = d.read(classes, 4, 5, 1);
+    let t = d.with(Binary::And, t, 0x20);
+    let none = d.with(Binary::Eq, t, 0);
+    d.shows(none, "!isspace(stdin[0] - 48)");
+    let space = d.0.not(none);
+    d.shows(space, "isspace(stdin[0] - 48)");
+    // The index of a byte that is not negative: zeros, the byte, and one more zero.
+    let flags = vec![Flag { offset: 1, mask: 0x20, name: "isspace" }];
+    let words = Layout { name: "words".to_owned(), stride: 2, flags, ..Layout::default() };
+    let words = d.table(&[0x2000_0000, 0, 0x2001], Some(words));
+    let (zeros, byte, zero) = (d.number(55, 0), d.byte(0), d.number(1, 0));
+    let low = d.0.concat(byte, zero);
+    let start = d.0.concat(zeros, low);
+    let at = d.with(Binary::Add, start, 1);
+    let read = d.0.read(words, at);
+    let t = d.with(Binary::And, read, 0x20);
+    let none = d.with(Binary::Eq, t, 0);
+    d.shows(none, "!isspace(stdin[0])");
 }

@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::observer::StepObserver;
 use externals::Model;
 use replay::observer::{ExternalCall, View};
-use solver::{Binary, Term, Unary};
+use solver::{Binary, Flag, Layout, Term, Unary};
 use std::rc::Rc;
 
 /// A class: name, bit in the table, ranges of bytes.
@@ -63,6 +63,15 @@ fn class_table() -> Vec<u8> {
     table
 }
 
+/// The bits of the table of classes, for text.
+fn class_flags() -> Vec<Flag> {
+    let flag = |(name, bit, _): Class| {
+        let [low, high] = bit.to_le_bytes();
+        Flag { offset: u64::from(low == 0), mask: low | high, name }
+    };
+    CLASSES.into_iter().map(flag).collect()
+}
+
 fn case_table(low: u8, high: u8) -> Vec<u8> {
     (-128i32..256)
         .flat_map(|c| {
@@ -100,12 +109,21 @@ impl<W: StepObserver> Engine<'_, W> {
             if start == 0 {
                 continue;
             }
-            let (content, size) = match kind {
-                TableKind::Classes => (class_table(), 2),
-                TableKind::Lower => (case_table(b'A', b'Z'), 4),
-                TableKind::Upper => (case_table(b'a', b'z'), 4),
+            let (content, size, name) = match kind {
+                TableKind::Classes => (class_table(), 2, "ctype_b"),
+                TableKind::Lower => (case_table(b'A', b'Z'), 4, "ctype_tolower"),
+                TableKind::Upper => (case_table(b'a', b'z'), 4, "ctype_toupper"),
             };
-            self.objects.add_table(start.wrapping_sub(TABLE_OFFSET * size), &Rc::new(content));
+            let flags = if matches!(kind, TableKind::Classes) { class_flags() } else { Vec::new() };
+            let layout = Layout {
+                name: name.to_owned(),
+                stride: size,
+                origin: TABLE_OFFSET,
+                flags,
+                ..Layout::default()
+            };
+            let start = start.wrapping_sub(TABLE_OFFSET * size);
+            self.objects.add_table(start, &Rc::new(content), layout);
             self.pointers.retain(|p| p.0 != address);
         }
     }
