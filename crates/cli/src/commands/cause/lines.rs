@@ -84,8 +84,13 @@ pub fn of(runs: FourRuns<'_>, failure: &Failure, changed: &[Changed; 2]) -> Vec<
             changed: is_changed(&line.file, line.line)
                 || decided.is_some_and(|(file, number)| is_changed(file, *number)),
             decision: decided.and_then(|(file, line)| {
+                // The branch at the end of a loop may be at its closing brace.
                 let source = text(file, *line)?.trim().to_owned();
-                Some(Decision { file: file.clone(), line: *line, source })
+                source.contains(char::is_alphanumeric).then_some(Decision {
+                    file: file.clone(),
+                    line: *line,
+                    source,
+                })
             }),
             file: line.file,
             line: line.line,
