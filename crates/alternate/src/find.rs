@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::facts::follow;
 use crate::nearest;
 use crate::options::{Direction, Options};
-use crate::relevant::OutputSlice;
+use crate::relevant::{OutputSlice, SliceRequest};
 use crate::report::{Alternate, Candidate, Report, Searched, Verdict};
 use crate::rerun::{Rerun, Runner};
 use crate::run::Run;
@@ -13,7 +13,7 @@ use crate::side::{Both, Side};
 use crate::stop_flag::with_stop_flag;
 use crate::way::RunPath;
 use recording::Process;
-use slice::{Slicer, SlicerOptions};
+use slice::{Precision, Slicer, SlicerOptions};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use symbolic::{Input, Site, TermContext};
@@ -223,13 +223,17 @@ fn names(run: &Run<'_>, way: &RunPath) -> HashSet<String> {
 }
 
 /// The steps that the outputs of a run depend on; `None` if they cannot be computed in time or
-/// completely.
+/// completely. The points-to analysis is coarse: with the precise one, a slice of Lua takes 49 s instead of 4,
+/// and has the same lines.
 fn relevant(run: &Run<'_>, budget: Duration) -> Option<HashSet<u64>> {
     let index = run.process.streams.iter().position(|s| s.number == run.stream)? as u32;
     let until = Instant::now() + budget;
     let slicer = Slicer::new(&run.process, SlicerOptions::default());
     let is_over = || Instant::now() >= until;
-    let slice = with_stop_flag(&is_over, |stop| OutputSlice::of(&slicer, index, &[], stop));
+    let slice = with_stop_flag(&is_over, |stop| {
+        let precision = Precision::Steensgaard;
+        OutputSlice::of(&slicer, &SliceRequest { stream: index, among: &[], precision, stop })
+    });
     slice.ok().filter(|slice| !slice.cut && !slice.stopped).map(|slice| slice.steps)
 }
 

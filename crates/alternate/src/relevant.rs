@@ -14,7 +14,9 @@ use replay::image::Image;
 use replay::machine::Machine;
 use replay::observer::{Observer, View};
 use replay::process::LoadedProcess;
-use slice::{Among, Criterion, Error, Occurrence, Relevance, Request, Slice, Slicer, Variant, Wanted};
+use slice::{
+    Among, Criterion, Error, Occurrence, Precision, Relevance, Request, Slice, Slicer, Variant, Wanted,
+};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 use symbolic::{At, Kind};
@@ -42,17 +44,26 @@ pub struct OutputSlice {
     pub among: Among,
 }
 
+/// How a relevant slice is computed.
+#[derive(Clone, Copy, Debug)]
+pub struct SliceRequest<'r> {
+    /// The stream, by its index.
+    pub stream: u32,
+    /// Executed instructions whose dependences among each other are requested.
+    pub among: &'r [u64],
+    /// Precision of the points-to analysis. With a coarse one the slice may be larger.
+    pub precision: Precision,
+    /// Set by another thread on a timeout.
+    pub stop: &'r AtomicBool,
+}
+
 impl OutputSlice {
-    /// The slice of a stream, by its index. `stop` is set by another thread on a timeout.
+    /// The slice of all outputs of a stream.
     ///
     /// # Errors
     /// If the run does not replay.
-    pub fn of(
-        slicer: &Slicer<'_>,
-        stream: u32,
-        among: &[u64],
-        stop: &AtomicBool,
-    ) -> Result<OutputSlice, Error> {
+    pub fn of(slicer: &Slicer<'_>, request: &SliceRequest<'_>) -> Result<OutputSlice, Error> {
+        let stream = request.stream;
         let process = slicer.process();
         // An event of a call comes when the call has run.
         let written = slicer.io(stream)?.events.iter().filter(|e| e.out);
@@ -76,7 +87,7 @@ impl OutputSlice {
         criteria.insert(slicer.steps(stream)?.saturating_sub(1));
         let mut criteria: Vec<u64> = criteria.into_iter().collect();
         criteria.sort_unstable();
-        let slice = sliced(slicer, stream, &criteria, among, stop)?;
+        let slice = sliced(slicer, &criteria, request)?;
         Ok(OutputSlice {
             steps: steps_of(&slice, stream),
             cut: slice.truncated || slice.asked_back_to.is_some(),
@@ -94,27 +105,21 @@ impl OutputSlice {
 /// If the run does not replay.
 pub fn closure(
     slicer: &Slicer<'_>,
-    stream: u32,
     steps: &[u64],
-    stop: &AtomicBool,
+    request: &SliceRequest<'_>,
 ) -> Result<HashSet<u64>, Error> {
-    sliced(slicer, stream, steps, &[], stop).map(|slice| steps_of(&slice, stream))
+    sliced(slicer, steps, request).map(|slice| steps_of(&slice, request.stream))
 }
 
-fn sliced(
-    slicer: &Slicer<'_>,
-    stream: u32,
-    steps: &[u64],
-    among: &[u64],
-    stop: &AtomicBool,
-) -> Result<Slice, Error> {
+fn sliced(slicer: &Slicer<'_>, steps: &[u64], request: &SliceRequest<'_>) -> Result<Slice, Error> {
+    let SliceRequest { stream, precision, .. } = *request;
     let at = |step: &u64| Occurrence { stream, step: *step };
     let criteria: Vec<Criterion> =
         steps.iter().map(|step| Criterion { at: at(step), wanted: vec![Wanted::All] }).collect();
-    let among: Vec<Occurrence> = among.iter().map(at).collect();
-    let relevance = Relevance { variant: Variant::Closure, ..Relevance::default() };
-    let request =
-        Request { criteria: &criteria, relevance: Some(relevance), among: &among, stop: Some(stop) };
+    let among: Vec<Occurrence> = request.among.iter().map(at).collect();
+    let relevance = Relevance { variant: Variant::Closure, precision, ..Relevance::default() };
+    let stop = Some(request.stop);
+    let request = Request { criteria: &criteria, relevance: Some(relevance), among: &among, stop };
     slicer.ask(&request, &mut |_| {})
 }
 

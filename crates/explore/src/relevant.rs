@@ -13,9 +13,9 @@
 
 use crate::distance::Edge;
 use crate::error::Result;
-use alternate::relevant::{OutputSlice, closure, executed};
+use alternate::relevant::{OutputSlice, SliceRequest, closure, executed};
 use replay::process::LoadedProcess;
-use slice::{Slicer, SlicerOptions};
+use slice::{Precision, Slicer, SlicerOptions};
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 use symbolic::Path;
@@ -52,7 +52,9 @@ pub fn conditions(
     instructions.sort_unstable();
     instructions.dedup();
     let of: Vec<usize> = steps.iter().map(|step| instructions.partition_point(|s| s < step)).collect();
-    let slice = OutputSlice::of(&slicer, index, &instructions, stop)?;
+    let precision = Precision::Andersen;
+    let request = SliceRequest { stream: index, among: &instructions, precision, stop };
+    let slice = OutputSlice::of(&slicer, &request)?;
     let OutputSlice { steps: all, cut, stopped, taken, end, among } = slice;
     if stopped {
         return Ok(None);
@@ -82,7 +84,8 @@ pub fn needed_by(
     let index = process.streams.iter().position(|s| s.number == stream).unwrap_or(0) as u32;
     let slicer = Slicer::new(process, SlicerOptions::default());
     let step = |number: usize| executed(process, &path.conditions[number].at, path.conditions[number].kind);
-    let of = closure(&slicer, index, &[step(number)], stop)?;
+    let request = SliceRequest { stream: index, among: &[], precision: Precision::Andersen, stop };
+    let of = closure(&slicer, &[step(number)], &request)?;
     Ok((0..number).filter(|n| of.contains(&step(*n))).collect())
 }
 
