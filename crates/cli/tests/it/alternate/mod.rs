@@ -10,7 +10,7 @@ use std::path::Path;
 /// A sandbox with both versions of a program, recorded with the same input into `run-old` and `run-new`.
 fn sandbox(name: &str, options: &str, arguments: &str, stdin: &str) -> Sandbox {
     let mut sandbox = Sandbox::new();
-    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/alternate/programs").join(name);
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/alternate/programs").join(name);
     for version in ["old", "new"] {
         let file = format!("{version}.c");
         let text = std::fs::read_to_string(programs.join(&file)).expect("the program");
