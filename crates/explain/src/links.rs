@@ -17,6 +17,7 @@ use crate::semantic::facts::{Fact, facts};
 use changes::outcome::Outcome;
 use program::inst::{FloatKind, Inst, Ty};
 use program::intervention::Intervention;
+use program::names::is_library;
 use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
 use slice::{NodeId, Occurrence, Site};
@@ -70,6 +71,10 @@ pub fn links<'l>(
         }
         let model = bad.traced.process.image.module(module);
         let function = &model.functions[function as usize];
+        // Such a step is shown at the line that called the library, whose value is another one.
+        if is_library(&model.file_path(function.place(index as usize).file)) {
+            return None;
+        }
         let unit = Path::new(&model.directory).join(&model.name);
         let intervention = Intervention {
             function: function.name.clone(),
