@@ -15,9 +15,6 @@ use std::collections::BTreeSet;
 /// At most this many lines with equal values in both runs may end a path; a longer end is cut off.
 const MOST_DULL: usize = 3;
 
-/// At most this many lines of a change continue a path that has reached it.
-const MOST_WITHIN: usize = 4;
-
 /// A node of a path, and the dependence of its predecessor on it.
 type Need = (NodeId, Option<Dependence>);
 
@@ -68,48 +65,19 @@ pub fn tree(
     let mut forest: Vec<Step> = Vec::new();
     for id in guilty {
         let Some((_, node)) = evidence.goal(id).filter(|n| n.0 == traced.side) else { continue };
-        let mut way = ways.to(node);
-        let told = without_dull_end(traced, &way);
-        let is_whole = told.len() == way.len();
-        if is_whole {
-            let more = within(traced, &way, difference, id);
-            way.extend(more);
-        }
+        let way = ways.to(node);
         let told = without_dull_end(traced, &way);
         let mut steps = steps(traced, told, difference);
         // The goal is near the change, not in it: the last step still refers to the change.
         if let Some(last) = steps.last_mut()
             && last.change.is_none()
-            && is_whole
+            && told.len() == way.len()
         {
             last.change = Some(id);
         }
         merge(&mut forest, steps.into_iter());
     }
     forest
-}
-
-/// The values from which a node of a change was computed, as far as lines of the same change computed them:
-/// the nearest of its lines may only pass on what another one computed.
-fn within(traced: &Traced<'_>, way: &[Need], difference: &Difference, id: ChangeId) -> Vec<Need> {
-    let mut more: Vec<Need> = Vec::new();
-    let mut lines: BTreeSet<Line> = way.iter().map(|need| traced.line(need.0)).collect();
-    let (Some(&(mut at, _)), most) = (way.last(), lines.len() + MOST_WITHIN) else { return more };
-    while lines.len() < most {
-        let next = traced.needs.of(at).iter().find(|(node, how)| {
-            let line = traced.line(*node);
-            let change = touching(difference, traced.side, traced.file(line), line.line);
-            let is_seen = way.iter().chain(&more).any(|(known, _)| known == node);
-            let is_new = line == traced.line(at) || !lines.contains(&line);
-            let is_value = !decides(*how) && !traced.compared.dull.contains(node);
-            is_value && !is_seen && is_new && change.is_some_and(|change| change.id == id)
-        });
-        let Some(&(node, how)) = next else { break };
-        lines.insert(traced.line(node));
-        more.push((node, Some(how)));
-        at = node;
-    }
-    more
 }
 
 /// A path without its last steps if many lines of these have the same values in both runs: the difference
