@@ -117,11 +117,11 @@ mod tests {
 
     #[test]
     fn the_recording_has_a_role_of_its_own() {
-        let own = own("./p", "/work").recorded_in(Path::new("/work/run.1"));
+        let own = own("./p", "/home/me").recorded_in(Path::new("/home/me/run.1"));
         let mapped = |text: &str| String::from_utf8(own.mapped(text.as_bytes()).unwrap_or_default()).unwrap();
-        assert_eq!(mapped("/work/run.1"), "<recording>");
-        assert_eq!(mapped("/work/run.10"), "<directory>/run.10");
-        assert_eq!(mapped("in /work/run.1: x"), "in <recording>: x");
+        assert_eq!(mapped("/home/me/run.1"), "<recording>");
+        assert_eq!(mapped("/home/me/run.10"), "<directory>/run.10");
+        assert_eq!(mapped("in /home/me/run.1: x"), "in <recording>: x");
     }
 
     fn own(program: &str, directory: &str) -> RunNames {
