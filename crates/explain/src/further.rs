@@ -66,13 +66,8 @@ fn changed(causes: &[Cause]) -> Option<String> {
     })
 }
 
-/// Quotes a word for `sh`.
 fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
+    trials::quoted(word.as_bytes())
 }
 
 #[cfg(test)]

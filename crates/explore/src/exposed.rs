@@ -365,11 +365,11 @@ pub fn command(subject: &Subject, input: &Input) -> String {
     };
     let set = subject.changed_environment(input);
     let mut words: Vec<String> =
-        set.map(|(name, value)| format!("{name}={}", locate::inputs::quoted(value))).collect();
+        set.map(|(name, value)| format!("{name}={}", trials::quoted(value))).collect();
     words.push(program);
     for (number, given) in info.arguments.iter().enumerate().skip(1) {
         let bytes = input.parts.get(&Origin::Argument(number as u32)).cloned();
-        words.push(locate::inputs::quoted(&bytes.unwrap_or_else(|| given.bytes().to_vec())));
+        words.push(trials::quoted(&bytes.unwrap_or_else(|| given.bytes().to_vec())));
     }
     words.join(" ")
 }

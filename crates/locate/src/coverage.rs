@@ -150,7 +150,7 @@ impl Covering<'_> {
     /// Runs a test. Returns its result and the lines that it executed.
     fn run(&self, test: &Test, name: &str) -> Result<(TestRun, BTreeSet<Line>)> {
         let directory = self.suite.work().fresh_tmp(&format!("covered-{name}"))?;
-        let profiles = crate::inputs::quoted(directory.join("%p.profraw").as_os_str().as_encoded_bytes());
+        let profiles = trials::quoted(directory.join("%p.profraw").as_os_str().as_encoded_bytes());
         let covered = Test {
             command: format!("export LLVM_PROFILE_FILE={profiles}; {}", test.command),
             ..test.clone()
@@ -273,7 +273,7 @@ impl Tools {
 fn shims(directory: &Path, clang: &Path) -> Result<()> {
     let failed = |source| Error::Write { what: directory.display().to_string(), source };
     fs::create_dir_all(directory).map_err(failed)?;
-    let clang = crate::inputs::quoted(clang.as_os_str().as_encoded_bytes());
+    let clang = trials::quoted(clang.as_os_str().as_encoded_bytes());
     for (name, is_cxx) in NAMES {
         let driver = if is_cxx { " --driver-mode=g++" } else { "" };
         let path = directory.join(name);

@@ -58,7 +58,7 @@ pub(crate) fn with_suite(request: &Request, suite: &Suite) -> Result<(Request, V
             return Err(Error::Suite { why });
         }
         // In the built tree, which the suite hands out first.
-        let quoted = crate::inputs::quoted(inside.as_os_str().as_encoded_bytes());
+        let quoted = trials::quoted(inside.as_os_str().as_encoded_bytes());
         let command = format!("cd {quoted} && ctest --show-only=json-v1");
         let listing = suite.run(&run_of(&Test::new(&command), "ctest"), TrialLimits::GOOD)?;
         if listing.status != Status::Exit(0) {

@@ -110,6 +110,7 @@ mod tree;
 pub mod variant;
 mod version;
 mod watchdog;
+mod words;
 mod work;
 mod worker;
 
@@ -131,5 +132,6 @@ pub use setup::{Mode, Setup, Tools, TrialLimits, with_compilers};
 pub use suite::{Run, Suite};
 pub use variant::{Content, TreeKey, Variant, Variants};
 pub use version::{Version, bisect_log, bisect_marks};
+pub use words::quoted;
 pub use work::Work;
 pub use worker::TestRun;

@@ -30,7 +30,7 @@ pub fn tests(directory: &Path, here: &Path) -> Result<Vec<Test>> {
         let (Some(folder), Some(name)) = (program.parent(), program.file_name()) else { continue };
         let folder = folder.strip_prefix(here).unwrap_or(folder);
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let quoted = |path: &Path| crate::inputs::quoted(path.as_os_str().as_encoded_bytes());
+        let quoted = |path: &Path| trials::quoted(path.as_os_str().as_encoded_bytes());
         let command = format!("cd {} && srcdir=. ./{}", quoted(folder), quoted(Path::new(name)));
         let name = folder.join(name).with_extension("");
         let name = name.strip_prefix(".").unwrap_or(&name).display().to_string();

@@ -3,7 +3,6 @@
 //! Commands are absolute paths into the built tree, but tests run in copies of it. So each command first
 //! determines the path of its copy.
 
-use crate::inputs::quoted;
 use crate::test::Test;
 use crate::{Error, Result};
 use serde::Deserialize;
@@ -66,7 +65,7 @@ fn command(entry: &Entry, tree: &Path, subdirectory: &Path) -> std::result::Resu
     let up: String = subdirectory.components().map(|_| "../").collect();
     let tree = tree.display().to_string();
     let placed = |word: &str| {
-        let word = quoted(word.as_bytes());
+        let word = trials::quoted(word.as_bytes());
         // Close the single quotes around the path of the copy, which the shell has to expand.
         word.replace(&tree, if word.starts_with('\'') { "'\"$T\"'" } else { "\"$T\"" })
     };
